@@ -27,7 +27,7 @@ import { createLagConsole } from './reports/lag.console.ts'
 import { createPublish } from './reports/publish.ts'
 import { createRawKeeping } from './reports/raw-keeping.ts'
 import { reportsStore } from './reports/reports.store.ts'
-import { createRawStore } from './uploads/raw-store.ts'
+import { createRawStore, type RawStore } from './uploads/raw-store.ts'
 import { createUploads } from './uploads/uploads.ts'
 
 type LagConfig = CaptureBounds & {
@@ -69,18 +69,21 @@ export function lagFeature(given: LagFeatureDeps) {
   const { db, config, recorder } = deps
   const lagConfig = config.lag_diagnostics
   const rows = captureRows(deps)
-  const live = createLive(deps, (row) => rows?.add(row))
+  const kept = createKept(deps)
+  const live = kept && createLive(deps, kept.raw, (row) => rows?.add(row))
   const uploads = createUploads({
     ...deps,
     sourceOf: createSourceAddress(config.http.trusted_proxies),
     config: lagConfig,
     receiving: live,
-    publish: createPublish({ ...deps, queued: () => live?.wake() }),
+    publish: createPublish({ ...deps, queued: () => kept?.queued() }),
   })
-  const kept = live && { raw: live.raw, queue: live.queue, queued: live.wake }
   const lag = createLagConsole({ ...deps, rows, kept })
   const routes = mount({ lag: lagHandlers(lag, recorder) })
   const pruneOf = pruners(deps)
+  const unusable = (error: unknown) => {
+    deps.journal.record({ category: 'task', component: 'lag-retention', error })
+  }
   return defineFeature(
     {
       routes: {
@@ -88,7 +91,7 @@ export function lagFeature(given: LagFeatureDeps) {
         lagUpload: [rawRoute(api.lagUpload.upload, uploads.serve)],
       },
       script: lagFunctions(live?.captures),
-      tasks: live?.tasks ?? [],
+      tasks: kept?.tasks ?? [],
       queues: rows === undefined ? [] : [rows],
       pruners: { lag_reports: pruneOf.reports, lag_captures: pruneOf.captures },
       crash: {
@@ -99,11 +102,13 @@ export function lagFeature(given: LagFeatureDeps) {
       async afterClaim() {
         if (!db.durable) return
         await capturesStore.closeOrphans(db, { node_id: deps.nodeId, boot_id: deps.bootId })
-        await live?.keeping.open()
+        const opened = kept?.keeping.open()
+        // While captures are off the node starts with a folder that cannot be used.
+        await (lagConfig.enabled ? opened : opened?.catch(unusable))
       },
       async stop() {
         live?.captures.stop()
-        await live?.thread.stop()
+        await kept?.thread.stop()
       },
     },
     {
@@ -117,13 +122,25 @@ export function lagFeature(given: LagFeatureDeps) {
 }
 
 /** What there is only while captures are on. */
-function createLive(deps: LagFeatureDeps, write: (row: CaptureRow) => void) {
+function createLive(deps: LagFeatureDeps, raw: RawStore, write: (row: CaptureRow) => void) {
+  const bounds = deps.config.lag_diagnostics
+  if (!bounds.enabled) return undefined
+  const captures = createCaptures({
+    ...deps,
+    bounds,
+    players: deps.recording,
+    quota: raw.quota,
+    write,
+  })
+  return { raw, captures }
+}
+
+/** Keeps and analyses recordings, those of earlier times also while captures are off. */
+function createKept(deps: LagFeatureDeps) {
   const { db, clock, config } = deps
-  const { enabled, raw_root, ...lagConfig } = config.lag_diagnostics
-  if (!enabled || !db.durable || raw_root === undefined) return undefined
+  const { raw_root, ...lagConfig } = config.lag_diagnostics
+  if (!db.durable || raw_root === undefined) return undefined
   const raw = createRawStore(join(raw_root), lagConfig.max_raw_bytes)
-  const bounded = { players: deps.recording, bounds: lagConfig, quota: raw.quota }
-  const captures = createCaptures({ ...deps, ...bounded, write })
   const thread = createAnalysisThread(clock)
   const bytesMax = lagConfig.max_decompressed_bytes + headerBytes
   const queue = createAnalysisQueue({ ...deps, raw, thread, bytesMax })
@@ -146,7 +163,7 @@ function createLive(deps: LagFeatureDeps, write: (row: CaptureRow) => void) {
       run: keeping.removeExpired,
     },
   ]
-  return { raw, captures, thread, queue, keeping, tasks, wake: () => analysis?.wake() }
+  return { raw, thread, queue, keeping, tasks, queued: () => analysis?.wake() }
 }
 
 const headerBytes = 128

@@ -1,3 +1,5 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { lagApi } from '@guildhall/contract'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { statement } from '../../database/statement.ts'
@@ -15,6 +17,12 @@ const markGone = statement({
   name: 'test.mark-gone',
   text: 'UPDATE lag_artifacts SET available = 0',
   params: {},
+})
+const handles = statement({
+  name: 'test.handles',
+  text: 'SELECT handle FROM lag_artifacts',
+  params: {},
+  row: { handle: 'text' },
 })
 
 describe.each(durable)('raw bytes on $name', (backend) => {
@@ -58,5 +66,59 @@ describe.each(durable)('raw bytes on $name', (backend) => {
     expect(lag.files()).toEqual([])
     const raw = await lag.operator.send('GET', `/lag/captures/${capture_id}/raw`)
     expect(raw.body).toEqual({ items: [] })
+  })
+
+  const hourMs = 3_600_000
+
+  it('[L-RET-1] [L-GEN-4] they go after their hours also while captures are off', async () => {
+    const { capture_id, handle } = await lag.recorded()
+    await lag.api.runTask('lag-analysis')
+    await lag.restart({ 'lag_diagnostics.enabled': 'false' })
+    expect(await reports()).toMatchObject([{ raw_available: true }])
+    const path = `/lag/captures/${capture_id}/raw/${handle}`
+    expect((await lag.operator.send('GET', path)).status).toBe(200)
+    await lag.clock.advance(168 * hourMs)
+    await lag.api.runTask('lag-retention')
+    expect(lag.files()).toEqual([])
+    await lag.clock.advance(90 * 24 * hourMs)
+    expect(await lag.api.pruner('lag_captures')(100)).toBe(1)
+  })
+
+  it('[L-GEN-4] a node that is off starts with a folder that it cannot use', async () => {
+    await lag.recorded()
+    rmSync(lag.rawRoot, { recursive: true })
+    writeFileSync(lag.rawRoot, '')
+    await lag.restart({ 'lag_diagnostics.enabled': 'false' })
+    expect(lag.journal).toHaveLength(1)
+    rmSync(lag.rawRoot)
+  })
+
+  it('[L-RET-1] one that cannot be removed holds up none of the others', async () => {
+    const stuck = await lag.recorded()
+    await lag.clock.advance(1)
+    await lag.recorded()
+    const path = join(lag.rawRoot, stuck.handle.slice(-2), stuck.handle)
+    rmSync(path)
+    mkdirSync(path)
+    await lag.clock.advance(168 * hourMs)
+    await lag.api.runTask('lag-retention')
+    expect([lag.files(), lag.journal.length]).toEqual([[], 1])
+    expect(await lag.db.all(handles, {})).toEqual([{ handle: stuck.handle }])
+    rmSync(path, { recursive: true })
+    await lag.api.runTask('lag-retention')
+    expect(await lag.db.all(handles, {})).toEqual([])
+  })
+
+  it('[L-RET-2] a node starts beside what is no folder of its own, or cannot be removed', async () => {
+    const { handle } = await lag.recorded()
+    const shard = handle.slice(-2)
+    const [file, link] = ['aa', 'bb', 'cc'].filter((name) => name !== shard) as [string, string]
+    writeFileSync(join(lag.rawRoot, file), '')
+    symlinkSync(lag.rawRoot, join(lag.rawRoot, link))
+    const strange = join(lag.rawRoot, shard, `lc1-${'0'.repeat(30)}${shard}`)
+    mkdirSync(strange)
+    await lag.restart()
+    expect(lag.journal).toHaveLength(1)
+    expect(await reports()).toMatchObject([{ raw_available: true }])
   })
 })

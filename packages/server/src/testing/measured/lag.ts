@@ -59,7 +59,7 @@ async function analyse(): Promise<number[]> {
         participant: 1,
         options: { send_rate_hz: 20, max_windows: 64 },
       })
-      if (!reply.ok || reply.analysis.quality.sample_count !== options.records) {
+      if (!reply?.ok || reply.analysis.quality.sample_count !== options.records) {
         throw new Error('the recording was not analysed')
       }
       took.push(clock.monotonicMs() - startMs)

@@ -29,6 +29,7 @@ const runsMax = 3
  * | pending | a run ends                              | no_data, partial, complete or failed   |
  * | pending | the bytes are gone before a run         | failed                                 |
  * | pending | a run fails and may succeed another time | pending, three times in all           |
+ * | pending | the node stops during a run             | pending                                |
  */
 export function createAnalysisQueue(deps: AnalysisQueueDeps) {
   const { db, log, nodeId, thread } = deps
@@ -46,38 +47,54 @@ export function createAnalysisQueue(deps: AnalysisQueueDeps) {
     for (const settle of known ?? []) settle(status)
   }
 
-  async function run(report: PendingReport): Promise<void> {
-    const { report_id, handle } = report
-    if (report.available !== 1 || report.filters_json === null) return finish(report_id, 'failed')
-    const reply = await attempt(handle, report)
-    if (reply.ok) return finish(report_id, reply.analysis.outcome, resultTexts(reply.analysis))
-    const { isTransient, reason } = reply
+  /** Whether the one behind it may be taken; else all wait for the next pass. */
+  async function run(report: PendingReport): Promise<boolean> {
+    const { report_id, available, filters_json, runs } = report
+    if (available !== 1 || filters_json === null) {
+      await finish(report_id, 'failed')
+      return true
+    }
+    const failure = await analyse(report, JSON.parse(filters_json))
+    if (failure === 'stopped') return false
+    if (failure === undefined) return true
+    const { isTransient, reason } = failure
     log.warn('a lag recording could not be analysed', { report_id, reason })
-    if (isTransient && report.runs + 1 < runsMax) await reportsStore.countRun(db, report_id)
-    else await finish(report_id, 'failed')
+    if (isTransient && runs + 1 < runsMax) {
+      await reportsStore.countRun(db, report_id)
+      return false
+    }
+    await finish(report_id, 'failed')
+    return true
   }
 
-  async function attempt(handle: string, report: PendingReport): Promise<AnalysisReply> {
-    const { participant, send_rate_hz, max_windows, filters_json } = report
-    const filters: Filter[] = JSON.parse(filters_json ?? '[]')
+  /** Makes a run and stores what it comes to; answers why it did not. */
+  async function analyse(
+    { report_id, handle, participant, send_rate_hz, max_windows }: PendingReport,
+    filters: readonly Filter[],
+  ): Promise<Failed | 'stopped' | undefined> {
     try {
       const path = await deps.raw.pathOf(handle)
       const options = { send_rate_hz, max_windows }
       const job: AnalysisJob = { path, bytesMax: deps.bytesMax, filters, participant, options }
-      return await thread.run(job)
+      const reply = await thread.run(job)
+      if (reply === undefined) return 'stopped'
+      if (!reply.ok) return reply
+      await finish(report_id, reply.analysis.outcome, resultTexts(reply.analysis))
+      return undefined
     } catch (error) {
       return { ok: false, isTransient: true, reason: String(error) }
     }
   }
 
   return {
-    /** Analyses what waits, until nothing does. */
+    /** Analyses what waits, until nothing does or a failure has to pass. */
     async runAll({ signal, progress }: { signal: AbortSignal; progress(): void }): Promise<void> {
       while (!signal.aborted) {
         const report = await reportsStore.next(db, nodeId)
         if (report === undefined) return
-        await run(report)
+        const goesOn = await run(report)
         progress()
+        if (!goesOn) return
       }
     },
 
@@ -95,6 +112,8 @@ export function createAnalysisQueue(deps: AnalysisQueueDeps) {
     },
   }
 }
+
+type Failed = Extract<AnalysisReply, { ok: false }>
 
 export type AnalysisQueue = ReturnType<typeof createAnalysisQueue>
 

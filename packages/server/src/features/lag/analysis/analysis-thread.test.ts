@@ -41,6 +41,15 @@ it('[L-AN-2] a run that takes more than 30 s is ended and has failed, the next o
   })
 })
 
+it('[L-OUT-1] a run that a stop cuts short has not failed', async () => {
+  const thread = createAnalysisThread(createFakeClock())
+  const path = recording()
+  const cut = thread.run({ ...job, path })
+  await thread.stop()
+  expect(await cut).toBeUndefined()
+  expect(await thread.run({ ...job, path })).toBeUndefined()
+})
+
 it('[L-AN-2] what cannot be read may be read later; what is no recording never', async () => {
   const thread = createAnalysisThread(createFakeClock())
   const path = recording()

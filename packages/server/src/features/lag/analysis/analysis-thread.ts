@@ -23,14 +23,17 @@ const runMs = 30_000
 
 /** Runs the analysis on a thread of its own, one recording after another. */
 export type AnalysisThread = {
-  run(job: AnalysisJob): Promise<AnalysisReply>
+  /** Undefined when it was stopped before it had a result. */
+  run(job: AnalysisJob): Promise<AnalysisReply | undefined>
   stop(): Promise<void>
 }
 
 export function createAnalysisThread(clock: Clock): AnalysisThread {
   let worker: Worker | undefined
+  let isStopped = false
 
-  async function run(job: AnalysisJob): Promise<AnalysisReply> {
+  async function run(job: AnalysisJob): Promise<AnalysisReply | undefined> {
+    if (isStopped) return undefined
     const own = new Worker(new URL('./analysis.worker.ts', import.meta.url), {
       name: 'lag-analysis',
       workerData: job,
@@ -40,7 +43,8 @@ export function createAnalysisThread(clock: Clock): AnalysisThread {
     worker = own
     const limit = clock.after(runMs, () => void own.terminate())
     try {
-      return await replyOf(own)
+      const reply = await replyOf(own)
+      return isStopped && !reply.ok ? undefined : reply
     } finally {
       limit.cancel()
       worker = undefined
@@ -50,6 +54,7 @@ export function createAnalysisThread(clock: Clock): AnalysisThread {
   return {
     run,
     async stop() {
+      isStopped = true
       await worker?.terminate()
     },
   }

@@ -49,9 +49,9 @@ const remove = statement({
 const expired = statement({
   name: 'lag-artifacts.expired',
   text: `SELECT handle, compressed_bytes FROM lag_artifacts
-    WHERE node_id = :node_id AND received_at_unix_ms <= :expired_unix_ms
-    ORDER BY received_at_unix_ms LIMIT :limit`,
-  params: { node_id: 'text', expired_unix_ms: 'integer', limit: 'integer' },
+    WHERE node_id = :node_id AND received_at_unix_ms <= :expired_unix_ms AND handle > :after
+    ORDER BY handle LIMIT :limit`,
+  params: { node_id: 'text', expired_unix_ms: 'integer', after: 'text', limit: 'integer' },
   row: sized,
 })
 
@@ -71,6 +71,7 @@ export const artifactsStore = {
   kept: (tx: Queries, query: Row<(typeof kept)['params']>) => tx.all(kept, query),
   markGone: (tx: Queries, of: Row<typeof own>) => tx.run(markGone, of),
   remove: (tx: Queries, of: Row<typeof own>) => tx.run(remove, of),
+  /** By handle, behind one of them. */
   expired: (tx: Queries, bounds: Row<(typeof expired)['params']>) => tx.all(expired, bounds),
   /** By handle, behind one of them. */
   ofNode: (tx: Queries, query: Row<(typeof ofNode)['params']>) => tx.all(ofNode, query),

@@ -25,7 +25,7 @@ export type LagConsoleDeps = {
   nodeId: string
   /** Absent on a backend that keeps nothing. */
   rows: Pick<WriteBehind<CaptureRow>, 'flush'> | undefined
-  /** Undefined while captures are off: rows of earlier times are shown, bytes are not. */
+  /** Undefined without a folder of recordings: rows of earlier times are shown, bytes are not. */
   kept: { raw: RawStore; queue: AnalysisQueue; queued(): void } | undefined
 }
 
@@ -46,7 +46,7 @@ const last = '\u{10ffff}'
 /** What operators see and do of lag diagnostics. */
 export function createLagConsole(deps: LagConsoleDeps) {
   const { db, clock, nodeId, kept } = deps
-  const own_node_id = nodeId
+  const own_node_id = kept === undefined ? '' : nodeId
 
   async function findReport(report_id: string) {
     const isReadable = db.durable && isLagId('report', report_id)

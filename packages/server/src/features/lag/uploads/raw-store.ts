@@ -100,8 +100,10 @@ export function createRawStore(root: string, bytesMax: number): RawStore {
       used = Math.max(0, used - bytes)
     },
     async handles() {
-      const shards = (await readdir(root)).filter((name) => isShard.test(name))
-      const lists = await Promise.all(shards.map(async (name) => readdir(await folder(name))))
+      const entries = await readdir(root, { withFileTypes: true })
+      // A file or a link of such a name is of somebody else.
+      const shards = entries.filter((entry) => entry.isDirectory() && isShard.test(entry.name))
+      const lists = await Promise.all(shards.map(async ({ name }) => readdir(await folder(name))))
       return lists.flat().filter((name) => isLagId('handle', name))
     },
     quota: {
