@@ -9,10 +9,13 @@ import { renderRulesPage } from './rules-page.ts'
 import { renderScriptPage } from './script-page.ts'
 import { renderScriptTypes } from './script-types.ts'
 
+const templates = '../packages/create-guildhall/templates'
+
 /** Every page that follows from the code, by its file in `docs`. */
 export function renderPages(): Readonly<Record<string, string>> {
   const openapi = JSON.stringify(describeApi(api, openapiInfo(version)), null, 1)
   const description: Description = JSON.parse(openapi)
+  const stubs = { lua: renderLuaStub(), python: renderPythonStub() }
   return {
     'openapi.json': `${openapi}\n`,
     'api.md': renderApiPage(description),
@@ -20,8 +23,10 @@ export function renderPages(): Readonly<Record<string, string>> {
     'metrics.md': renderMetricsPage(),
     'script-reference.md': renderScriptPage(),
     '../packages/server/guildhall.d.ts': renderScriptTypes(),
-    '../packages/server/guildhall.lua': renderLuaStub(),
-    '../packages/server/guildhall.pyi': renderPythonStub(),
+    '../packages/server/guildhall.lua': stubs.lua,
+    '../packages/server/guildhall.pyi': stubs.python,
+    [`${templates}/lua/game/guildhall.lua`]: stubs.lua,
+    [`${templates}/python/game/guildhall.pyi`]: stubs.python,
     'rules.md': renderRulesPage(),
   }
 }

@@ -33,17 +33,22 @@ function write(files: Readonly<Record<string, string>>): void {
 }
 
 it.each([
-  ['init', 'main.ts'],
-  ['init --language lua', 'main.lua'],
-  ['init --language python', 'main.py'],
+  ['init', 'main.ts', ['tsconfig.json']],
+  ['init --language lua', 'main.lua', ['.luarc.json', 'guildhall.lua']],
+  ['init --language python', 'main.py', ['pyrightconfig.json', 'guildhall.pyi']],
 ])(
-  '%s writes a first game, whose script loads and whose test passes',
-  async (command, file) => {
+  '[S-LANG-5] %s writes a first game, whose script loads and whose test passes',
+  async (command, file, forEditors) => {
     expect(await guildhall(command)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('game'),
     })
-    expect(readdirSync(join(cwd, 'game'))).toEqual(expect.arrayContaining([file, 'main.test.ts']))
+    const written = readdirSync(join(cwd, 'game'))
+    expect(written).toEqual(expect.arrayContaining([file, 'main.test.ts', ...forEditors]))
+    for (const stub of forEditors.filter((name) => name.startsWith('guildhall.'))) {
+      const shipped = readFileSync(new URL(`../../../${stub}`, import.meta.url), 'utf8')
+      expect(readFileSync(join(cwd, 'game', stub), 'utf8')).toBe(shipped)
+    }
     expect((await guildhall('check')).stdout).toContain(`script=${file}`)
     expect((await guildhall('test')).code).toBe(0)
     const again = await guildhall('init')
