@@ -14,7 +14,8 @@ export type Plain =
   | { [name: string]: Plain }
 
 const levelsMax = 64
-const charsMax = 8_388_608
+/** Characters and bytes of all arguments of one call. */
+export const charsMax = 8_388_608
 
 const stringify = JSON.stringify
 const { isArray } = Array

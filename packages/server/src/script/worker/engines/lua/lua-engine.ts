@@ -36,8 +36,9 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
     pushOwnFunctions(surface)
     pushGuildhall(surface)
     _lua_pushlightuserdata(L, waitsAddress)
-    if (_lua_pcallk(L, 3, 4, 0, 0, 0) !== 0) throw machine.problemIn(L)
+    if (_lua_pcallk(L, 3, 5, 0, 0, 0) !== 0) throw machine.problemIn(L)
     const read = machine.keep(L)
+    machine.marks.signals = machine.keep(L)
     machine.marks.signal = machine.keep(L)
     machine.marks.failure = machine.keep(L)
     machine.marks.array = machine.keep(L)
@@ -49,7 +50,7 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
     machine.values.pushText(L, text)
     const bytes = Buffer.byteLength(text)
     const at = lua._lua_tolstring(L, -1, 0)
-    const name = machine.values.nameAddress('=guildhall')
+    const name = machine.values.nameAddress(L, '=guildhall')
     if (lua._luaL_loadbufferx(L, at, bytes, name, 0) !== 0) throw machine.problemIn(L)
   }
 
@@ -58,6 +59,7 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
     const own = {
       is_overdue: () => machine.wasInterrupted || guest.isOverdue(),
       check_time: () => guest.checkTime(),
+      refuse_wait: () => machine.refuseWait(),
       print: (line: unknown) => void process.stdout.write(`${String(line)}\n`),
       find: (name: unknown) => findModule(String(name)),
       text: (path: unknown) => machine.files.get(String(path)),
@@ -100,7 +102,7 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
       const plan = planFunction(row)
       place(name, { plan, waits: row.runs === 'node', fn, handler: taskPlan })
     }
-    lua._lua_getfield(L, -1, machine.values.nameAddress('json'))
+    lua._lua_getfield(L, -1, machine.values.nameAddress(L, 'json'))
     lua._lua_pushlightuserdata(L, nullAddress)
     setField('null')
     lua._lua_settop(L, -2)
@@ -114,11 +116,11 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
       setField(space)
       return
     }
-    if (lua._lua_getfield(L, -1, machine.values.nameAddress(space)) === 0) {
+    if (lua._lua_getfield(L, -1, machine.values.nameAddress(L, space)) === 0) {
       lua._lua_settop(L, -2)
       lua._lua_createtable(L, 0, 8)
       lua._lua_pushvalue(L, -1)
-      lua._lua_setfield(L, -3, machine.values.nameAddress(space))
+      lua._lua_setfield(L, -3, machine.values.nameAddress(L, space))
     }
     machine.pushFunction(L, made)
     setField(member)
@@ -127,7 +129,7 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
 
   /** Of the table below what is on the top of the stack. */
   function setField(name: string): void {
-    lua._lua_setfield(L, -2, machine.values.nameAddress(nameIn('lua', name)))
+    lua._lua_setfield(L, -2, machine.values.nameAddress(L, nameIn('lua', name)))
   }
 
   return {

@@ -43,11 +43,9 @@ export class LuaMachine {
   files: ReadonlyMap<string, Uint8Array> = new Map()
   /** What a function of the script is outside. */
   makeHandler: (ref: bigint, plan: HandlerPlan) => unknown = () => undefined
-  readonly marks = { array: 0n, failure: 0n, signal: 0n }
+  readonly marks = { array: 0n, failure: 0n, signal: 0n, signals: 0n }
   readonly #guest: Guest
   readonly #functions: HostFunction[] = []
-  /** The last signals of `guildhall.fail`, by their text. */
-  readonly #signals = new Map<string, Error>()
   readonly #dispatch: number
   readonly #continue: number
   readonly #hook: number
@@ -126,9 +124,9 @@ export class LuaMachine {
   /** What ended a coroutine: its error is on the top of its stack. */
   problemIn(L: State): unknown {
     if (this.wasInterrupted) return new Interrupted()
-    const text = this.#messageAt(L)
-    const signal = this.#hasMark(L, this.marks.signal) ? this.#signals.get(text) : undefined
+    const signal = this.#signalAt(L)
     if (signal) return signal
+    const text = this.#messageAt(L)
     const placed = splitPlace(text, this.files.keys())
     if (placed.file !== undefined) return new LuaProblem(placed)
     // Where the error left the script, for one that does not say.
@@ -162,13 +160,17 @@ export class LuaMachine {
     return found ?? 'an error that is a table without message'
   }
 
-  #hasMark(L: State, mark: bigint): boolean {
-    const { lua } = this
-    if (lua._lua_type(L, -1) !== luaType.table || lua._lua_getmetatable(L, -1) === 0) return false
-    lua._lua_rawgeti(L, registryIndex, mark)
-    const equal = lua._lua_rawequal(L, -1, -2) !== 0
+  #signalAt(L: State): FailSignal | undefined {
+    const { lua, values, marks } = this
+    if (lua._lua_type(L, -1) !== luaType.table) return undefined
+    lua._lua_rawgeti(L, registryIndex, marks.signals)
+    lua._lua_pushvalue(L, -2)
+    const isKnown = lua._lua_rawget(L, -2) === luaType.string
+    const said = isKnown ? values.readLoosely(L, -1) : undefined
     lua._lua_settop(L, -3)
-    return equal
+    if (said === undefined) return undefined
+    const { text, more } = JSON.parse(said)
+    return new FailSignal(text, more)
   }
 
   /** A script calls a function of the host. */
@@ -237,21 +239,24 @@ export class LuaMachine {
       return
     }
     const { message } = error instanceof Error ? error : { message: String(error) }
-    const isFail = this.#isSignal(error)
+    const signal = FailSignal.read(error)
     lua._lua_createtable(L, 0, 4)
     values.pushText(L, message)
-    lua._lua_setfield(L, -2, values.nameAddress('message'))
-    if (!isFail) this.#pushDetails(L, error)
-    lua._lua_rawgeti(L, registryIndex, isFail ? marks.signal : marks.failure)
+    lua._lua_setfield(L, -2, values.nameAddress(L, 'message'))
+    if (signal) this.#keepSignal(L, JSON.stringify(signal))
+    else this.#pushDetails(L, error)
+    lua._lua_rawgeti(L, registryIndex, signal ? marks.signal : marks.failure)
     lua._lua_setmetatable(L, -2)
   }
 
-  /** What `guildhall.fail` raised is kept outside, where a script cannot change it. */
-  #isSignal(error: unknown): boolean {
-    if (FailSignal.read(error) === undefined || !(error instanceof Error)) return false
-    if (this.#signals.size >= signalsMax) this.#signals.clear()
-    this.#signals.set(error.message, error)
-    return true
+  /** Notes what the table on the top of the stack stands for. */
+  #keepSignal(L: State, said: string): void {
+    const { lua, values, marks } = this
+    lua._lua_rawgeti(L, registryIndex, marks.signals)
+    lua._lua_pushvalue(L, -2)
+    values.pushText(L, said)
+    lua._lua_rawset(L, -3)
+    lua._lua_settop(L, -2)
   }
 
   #pushDetails(L: State, error: unknown): void {
@@ -263,8 +268,15 @@ export class LuaMachine {
     for (const [name, value] of Object.entries({ code, index, reason })) {
       if (value === undefined) continue
       values.push(L, value, anyPlan)
-      lua._lua_setfield(L, -2, values.nameAddress(name))
+      lua._lua_setfield(L, -2, values.nameAddress(L, name))
     }
+  }
+
+  /** What the coroutine waits for nobody can wait for: it goes on with an error. */
+  refuseWait(): void {
+    this.waitingFor?.catch(() => {})
+    this.waitingFor = undefined
+    this.answer = { ok: false, value: cannotWait() }
   }
 
   #expectTime(): void {
@@ -285,7 +297,6 @@ export class LuaMachine {
   }
 }
 
-const signalsMax = 64
 const countMask = 8
 const instructionsPerLook = 1000
 /** What a coroutine yields that waits in the host; scripts never see it. */

@@ -65,6 +65,7 @@ export type LuaModule = {
   _lua_tointegerx(L: State, index: number, isNumber: number): bigint
   _lua_tolstring(L: State, index: number, bytes: number): number
   _lua_tonumberx(L: State, index: number, isNumber: number): number
+  _lua_touserdata(L: State, index: number): number
   _lua_type(L: State, index: number): number
   _lua_xmove(from: State, to: State, count: number): void
   _lua_yieldk(L: State, results: number, context: number, k: number): number

@@ -3,7 +3,7 @@ import type { Invocation } from '../../invocation.ts'
 import type { Handler } from '../../registry.ts'
 import type { EngineDeps } from '../engine.ts'
 import type { Guest } from '../guest.ts'
-import type { LuaMachine } from './lua-machine.ts'
+import { type LuaMachine, waitsAddress } from './lua-machine.ts'
 import { registryIndex, type State } from './lua-module.ts'
 import { LuaProblem } from './lua-problem.ts'
 
@@ -87,10 +87,12 @@ export function createLuaRuns(
     machine.wasInterrupted = false
     machine.waitingFor = undefined
     const ended = resumeLua(state)
+    machine.answer = undefined
     const awaited = machine.waitingFor
     if (ended === status.ok && !machine.wasInterrupted) return { waits: false, value: finish(run) }
-    const isWaiting = ended === status.yield && awaited !== undefined && !machine.wasInterrupted
-    if (!isWaiting) throw fail(run, ended)
+    // A script may yield by itself, outside of all coroutines.
+    const yielded = ended === status.yield && lua._lua_touserdata(state, -1) === waitsAddress
+    if (!yielded || awaited === undefined || machine.wasInterrupted) throw fail(run, ended)
     lua._lua_settop(state, 0)
     wait(run, awaited)
     return { waits: true }

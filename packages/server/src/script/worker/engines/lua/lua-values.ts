@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { charsMax } from '../../arguments.ts'
 import { jsonPlan, type Plan } from '../../conversions/plans.ts'
 import { invalidArgument } from '../../errors.ts'
 import { HostMap } from '../../host-map.ts'
@@ -20,7 +21,7 @@ export type LuaValues = {
   /** A string for people: bytes that are no text are shown as well as they can be. */
   readLoosely(L: State, index: number): string
   /** The address of a name that never changes, as C has it. */
-  nameAddress(name: string): number
+  nameAddress(L: State, name: string): number
 }
 
 type Deps = {
@@ -46,22 +47,38 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
   const lengthAt = lua._malloc(4)
   const names = new HostMap<string, number>()
   let read = 0
+  let chars = 0
 
-  function pushBytes(L: State, bytes: Uint8Array): void {
-    withBytes(bytes, (at) => lua._lua_pushlstring(L, at, bytes.length))
+  function count(more: number): void {
+    chars += more
+    if (chars > charsMax) throw invalidArgument('a value is too large')
   }
 
-  function withBytes(bytes: Uint8Array, use: (at: number) => void): void {
+  function pushBytes(L: State, bytes: Uint8Array): void {
+    withBytes(L, bytes, (at) => lua._lua_pushlstring(L, at, bytes.length))
+  }
+
+  function withBytes(L: State, bytes: Uint8Array, use: (at: number) => void): void {
     if (bytes.length <= scratchBytes) {
       lua.HEAPU8.set(bytes, scratch)
       use(scratch)
       return
     }
     const at = lua._malloc(bytes.length)
-    if (at === 0) throw invalidArgument('there is no memory for so large a value')
+    if (at === 0) raiseNoMemory(L)
     lua.HEAPU8.set(bytes, at)
-    use(at)
-    lua._free(at)
+    try {
+      use(at)
+    } finally {
+      lua._free(at)
+    }
+  }
+
+  /** As Lua itself raises it: what is thrown is its own way out. */
+  function raiseNoMemory(L: State): never {
+    pushText(L, 'not enough memory')
+    lua._lua_error(L)
+    throw new Error('Lua has raised its error')
   }
 
   function pushText(L: State, text: string): void {
@@ -83,18 +100,19 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
     lua._lua_pushlstring(L, scratch, length)
   }
 
-  function nameAddress(name: string): number {
+  function nameAddress(L: State, name: string): number {
     const known = names.get(name)
     if (known !== undefined) return known
     const bytes = encoder.encode(`${name}\0`)
     const at = lua._malloc(bytes.length)
+    if (at === 0) raiseNoMemory(L)
     lua.HEAPU8.set(bytes, at)
     names.set(name, at)
     return at
   }
 
   function pushNumber(L: State, value: number): void {
-    if (Number.isSafeInteger(value) && !Object.is(value, -0)) {
+    if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) {
       lua._lua_pushinteger(L, BigInt(value))
     } else lua._lua_pushnumber(L, value)
   }
@@ -153,7 +171,7 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
       const plan = members[name]
       if (member === undefined || (member === null && !plan?.isJson)) continue
       push(L, member, plan ?? jsonPlan)
-      lua._lua_setfield(L, -2, nameAddress(name))
+      lua._lua_setfield(L, -2, nameAddress(L, name))
     }
   }
 
@@ -176,8 +194,18 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
 
   function readText(L: State, index: number): string {
     const bytes = bytesAt(L, index)
+    // What cannot be few enough characters is not copied.
+    if (bytes.length > 3 * charsMax) count(bytes.length)
     if (!isUtf8(bytes)) throw invalidArgument('a text is not UTF-8')
-    return bytes.toString('utf8')
+    const text = bytes.toString('utf8')
+    count(text.length)
+    return text
+  }
+
+  function readBytes(L: State, index: number): Uint8Array {
+    const bytes = bytesAt(L, index)
+    count(bytes.length)
+    return new Uint8Array(bytes)
   }
 
   function readNumber(L: State, index: number): number | bigint {
@@ -199,7 +227,7 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
       case luaType.number:
         return readNumber(L, index)
       case luaType.string:
-        return plan.strings === 'bytes' ? new Uint8Array(bytesAt(L, index)) : readText(L, index)
+        return plan.strings === 'bytes' ? readBytes(L, index) : readText(L, index)
       case luaType.table:
         return readTable(L, index, plan, level)
       case luaType.function:
@@ -256,7 +284,10 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
   return {
     push,
     pushText,
-    read: (L, index, plan) => readValue(L, index, plan, 0),
+    read(L, index, plan) {
+      chars = 0
+      return readValue(L, index, plan, 0)
+    },
     readLoosely: (L, index) => bytesAt(L, index).toString('utf8'),
     nameAddress,
   }

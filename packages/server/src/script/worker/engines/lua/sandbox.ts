@@ -11,18 +11,32 @@
  */
 export const sandboxSource = `
 local host, guildhall, waits = ...
-local error, getmetatable, ipairs, load, next, pairs, pcall, print, rawget, select, setmetatable,
-  tostring, type = error, getmetatable, ipairs, load, next, pairs, pcall, print, rawget, select,
-  setmetatable, tostring, type
+local error, getmetatable, ipairs, load, next, pairs, pcall, rawget, select = error, getmetatable,
+  ipairs, load, next, pairs, pcall, rawget, select
+local setmetatable, tonumber, tostring, type = setmetatable, tonumber, tostring, type
 local create, resume, running, status, close, yield, isyieldable = coroutine.create,
   coroutine.resume, coroutine.running, coroutine.status, coroutine.close, coroutine.yield,
   coroutine.isyieldable
-local concat, pack = table.concat, table.pack
+local concat, pack, move, rep = table.concat, table.pack, table.move, string.rep
+local maxinteger, tointeger = math.maxinteger, math.tointeger
 
-local interrupted = setmetatable({}, { __mode = 'k' })
+local weak = { __mode = 'k' }
+-- Coroutines of the script that may be resumed: not those of the host, nor those that wait in it.
+local free = setmetatable({}, weak)
+local interrupted = setmetatable({}, weak)
+
+local function go_on(co, ...)
+  free[co] = true
+  return resume(co, ...)
+end
 
 local function passed(co, ok, first, ...)
-  if first == waits then return passed(co, resume(co, yield(waits))) end
+  if first == waits then
+    free[co] = nil
+    -- Nobody can wait with it inside of sort and the like.
+    if isyieldable() then yield(waits) else host.refuse_wait() end
+    return passed(co, go_on(co))
+  end
   if not ok and host.is_overdue() then
     interrupted[co] = true
     host.check_time()
@@ -30,22 +44,38 @@ local function passed(co, ok, first, ...)
   return ok, first, ...
 end
 
-local function resume_passing(co, ...) return passed(co, resume(co, ...)) end
+local function create_free(fn)
+  local co = create(fn)
+  free[co] = true
+  return co
+end
+
+local function status_of(co)
+  local found = status(co)
+  if found == 'suspended' and not free[co] then return 'normal' end
+  return found
+end
+
+local function resume_passing(co, ...)
+  if status_of(co) == 'normal' then return false, 'cannot resume non-suspended coroutine' end
+  return passed(co, resume(co, ...))
+end
 
 local function returned(co, ok, ...)
   if ok then return ... end
-  if not interrupted[co] then close(co) end
+  if not interrupted[co] and status(co) == 'dead' then close(co) end
   error((...), 0)
 end
 
 local function wrap(fn)
-  local co = create(fn)
+  local co = create_free(fn)
   return function(...) return returned(co, resume_passing(co, ...)) end
 end
 
 local function close_counted(co)
   host.check_time()
   if interrupted[co] then return false, 'interrupted' end
+  if status_of(co) == 'normal' then error('cannot close a normal coroutine', 2) end
   return close(co)
 end
 
@@ -68,11 +98,12 @@ local lib = {
   ipairs = ipairs, next = next, pairs = pairs, pcall = pcall, rawequal = rawequal,
   rawget = rawget, rawlen = rawlen, rawset = rawset, select = select, tonumber = tonumber,
   tostring = tostring, type = type, setmetatable = set_metatable,
-  math = math, table = table, utf8 = utf8,
+  math = math, table = {}, utf8 = utf8,
   os = { date = os.date, difftime = os.difftime, time = os.time },
   debug = { traceback = debug.traceback },
   coroutine = {
-    create = create, resume = resume_passing, running = running, status = status, wrap = wrap,
+    create = create_free, resume = resume_passing, running = running, status = status_of,
+    wrap = wrap,
     close = close_counted, yield = yield, isyieldable = isyieldable,
   },
 }
@@ -81,8 +112,37 @@ lib.string = {}
 for name, fn in pairs(string) do
   if name ~= 'dump' then lib.string[name] = fn end
 end
+for name, fn in pairs(table) do lib.table[name] = fn end
 getmetatable('').__index = lib.string
 getmetatable('').__metatable = false
+
+-- What a built-in does counts as one instruction: it must not be without end.
+local moved_at_once = 4096
+
+function lib.table.move(from, first, last, at, to)
+  if to == nil then to = from end
+  local f, l, a = tointeger(tonumber(first)), tointeger(tonumber(last)), tointeger(tonumber(at))
+  local count = f and l and a and l - f + 1 or 0
+  -- Lua itself refuses what it cannot count.
+  if count <= moved_at_once or a > maxinteger - count + 1 then
+    return move(from, first, last, at, to)
+  end
+  first, last, at = f, l, a
+  local upwards = at > last or at <= first or to ~= from
+  local done = 0
+  while done < count do
+    local size = count - done < moved_at_once and count - done or moved_at_once
+    local offset = upwards and done or count - done - size
+    move(from, first + offset, first + offset + size - 1, at + offset, to)
+    done = done + size
+  end
+  return to
+end
+
+function lib.string.rep(text, count, between)
+  if text == '' and (between == nil or between == '') then return '' end
+  return rep(text, count, between)
+end
 
 function lib.xpcall(fn, handler, ...)
   return handled(handler, pcall(fn, ...))
@@ -126,6 +186,8 @@ end
 
 local function message_of(problem) return tostring(rawget(problem, 'message')) end
 
+-- What guildhall.fail has said, by the table it raised, where no script can change it.
+local signals = setmetatable({}, weak)
 local failure = { __metatable = false, __name = 'guildhall.Error', __tostring = message_of }
 local signal = { __metatable = false, __name = 'guildhall.fail', __tostring = message_of }
 
@@ -221,5 +283,5 @@ function lib.require(name)
   return value
 end
 
-return array, failure, signal, function(path) read('main', path) end
+return array, failure, signal, signals, function(path) read('main', path) end
 `
