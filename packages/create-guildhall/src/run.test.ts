@@ -42,6 +42,18 @@ it.each(['my-game', 'games/of/mine', '.', 'My Game'])('makes a project in %j', (
   expect(readdirSync(cwd).filter((found) => found.startsWith('.my-game'))).toEqual([])
 })
 
+it.each(['typescript', 'lua', 'python'])('makes all that it speaks of, in %s', (language) => {
+  expect(create(['game', '--language', language]).code).toBe(0)
+  const text = (name: string) => readFileSync(join(cwd, 'game', name), 'utf8')
+  const spoken = `${text('package.json')} ${text('README.md')}`
+  const files = spoken.match(/\b(?:bots|game|src)\/[\w.]*/g) ?? []
+  expect(files).toContain('bots/bot.ts')
+  for (const file of files)
+    expect([file, existsSync(join(cwd, 'game', file))]).toEqual([file, true])
+  const imported = text('bots/bot.ts').match(/(?<=')\.\.\/[^']+/g) ?? []
+  for (const file of imported) expect(existsSync(join(cwd, 'game/bots', file))).toBe(true)
+})
+
 it('makes one in the folder of a repository that was just begun', () => {
   mkdirSync(join(cwd, 'game/.git'), { recursive: true })
   expect(create(['game']).code).toBe(0)

@@ -18,9 +18,19 @@ local function show_scores(room_id)
 end
 
 -- Calls wait until it has settled.
-guildhall.on_start(function()
+guildhall.on_start(function(start)
+  for _, room in ipairs(start.state or {}) do rooms[room.room_id] = room.scores end
   local stored = guildhall.storage_read(nil, "records", "taps")
   if stored then best = { name = stored.value.name, taps = stored.value.taps } end
+end)
+
+-- What the next revision goes on with.
+guildhall.on_unload(function()
+  local state = {}
+  for room_id, scores in pairs(rooms) do
+    if next(scores) then table.insert(state, { room_id = room_id, scores = scores }) end
+  end
+  return state
 end)
 
 guildhall.on_match_join(function(match) show_scores(match.room_id) end)

@@ -11,12 +11,19 @@ best = None
 
 
 @guildhall.on_start
-async def start(_start):
+async def start(how):
     """Calls wait until it has settled."""
     global best
+    rooms.update(how.state or [])
     stored = await guildhall.storage_read(None, "records", "taps")
     if stored is not None:
         best = stored.value
+
+
+@guildhall.on_unload
+def unload():
+    """What the next revision goes on with."""
+    return [[room_id, scores] for room_id, scores in rooms.items()]
 
 
 @guildhall.on_match_join

@@ -6,10 +6,15 @@ const rooms = new Map<number, Scores>()
 let best: { name: string; taps: number } | undefined
 
 // Calls wait until it has settled.
-game.on_start(async () => {
+game.on_start(async ({ state }) => {
+  const handed = (state as [number, Scores][] | null) ?? []
+  for (const [room_id, scores] of handed) rooms.set(room_id, scores)
   const stored = await game.storage_read(null, 'records', 'taps')
   if (stored !== null) best = { name: String(stored.value.name), taps: Number(stored.value.taps) }
 })
+
+// What the next revision goes on with.
+game.on_unload(() => [...rooms])
 
 game.on_match_join(({ room_id }) => showScores(room_id))
 

@@ -95,7 +95,7 @@ it('[S-RDY-1] rows 1 to 7 and 9: from no script over broken ones to the second t
   expect([await rpc('version'), connection.state]).toEqual(['2', 'open'])
 }, 60_000)
 
-it('[S-RDY-1] rows 8 and 11 to 16: a worker that fails, a circuit that opens, and what closes it', async () => {
+it('[S-RDY-1] rows 8, 11 to 13, 15 and 16: a worker that fails, a circuit that opens, and what closes it', async () => {
   const { save, becomes, rpc, health, ready, connection } = await open({ 'main.ts': version(1) })
   const { revision_id } = await becomes('ready', 1)
   // A failure, and a start again (rows 12 and 13).
@@ -125,4 +125,32 @@ it('[S-RDY-1] rows 8 and 11 to 16: a worker that fails, a circuit that opens, an
   )
   expect(await becomes('ready', 6)).toMatchObject({ recovery: { circuit_open: false } })
   expect([await rpc('version'), connection.state]).toEqual(['4', 'open'])
+}, 60_000)
+
+it('[S-RDY-1] row 14: an attempt that fails leaves it degraded, and the next one is made', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'guildhall-flag-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const flag = join(folder, 'fails')
+  const script = `import { existsSync } from 'node:fs'
+    if (existsSync('${flag}')) throw new Error('not now')
+    ${version(1)}`
+  const { becomes, rpc } = await open(
+    { 'main.ts': script },
+    { 'runtime.restart_backoff_ms': '1000', 'runtime.restart_limit': '10' },
+  )
+  await becomes('ready', 1)
+  writeFileSync(flag, '')
+  void rpc('exit')
+  const { since_unix_millis, recovery } = await becomes('degraded', 1)
+  expect(recovery).toMatchObject({ circuit_open: false, consecutive_failures: 1 })
+  const failed = async () => {
+    const seen = await becomes('degraded', 1)
+    expect(seen.recovery.consecutive_failures).toBeGreaterThan(1)
+    return seen
+  }
+  const after = await vi.waitFor(failed, eventually)
+  expect(after.since_unix_millis).toBe(since_unix_millis)
+  rmSync(flag)
+  await becomes('ready', 2)
+  expect(await rpc('version')).toBe('1')
 }, 60_000)

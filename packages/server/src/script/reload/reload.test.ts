@@ -129,6 +129,37 @@ describe('a change of the files', () => {
     expect([await rpc('version'), host.describe().selected_language]).toEqual(['3', 'javascript'])
   })
 
+  it('[S-REL-3] [S-REL-1] is none in node_modules, which is no part of the revision', async () => {
+    const { save, seen, rpc, host, activations } = await startReloading({
+      files: {
+        'main.ts': `import { n } from 'rules'\nguildhall.on_rpc('version', () => String(n))`,
+        'node_modules/rules/package.json': '{"name":"rules","type":"module","main":"index.js"}',
+        'node_modules/rules/index.js': 'export const n = 1',
+      },
+    })
+    const { revision_id } = host.describe().readiness
+    expect(await rpc('version')).toBe('1')
+    save('node_modules/rules/index.js', 'export const n = 2')
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    expect(activations()).toHaveLength(1)
+    expect(await host.reload()).toMatchObject({ outcome: 'active', revision_id, files: [] })
+    await seen(2)
+    expect(await rpc('version')).toBe('2')
+  })
+
+  it('[S-REL-10] names at most 20 files', async () => {
+    const names = Array.from({ length: 25 }, (_, n) => `part${n}.ts`)
+    const { save, seen } = await startReloading({
+      files: {
+        'main.ts': version(1, names.map((name) => `import './${name}'`).join('\n')),
+        ...Object.fromEntries(names.map((name) => [name, ''])),
+      },
+    })
+    for (const name of names) save(name, '// changed')
+    const { files } = await seen(2)
+    expect([files.length, new Set(files).size]).toEqual([20, 20])
+  })
+
   it('[S-REL-3] may be a link that leads elsewhere now', async () => {
     const { folder, rpc, seen } = await startReloading({ files: {} })
     const releases = join(folder, 'releases')

@@ -166,6 +166,17 @@ describe('the CPU of handlers', () => {
     expect(clock.timersWaiting()).toBe(0)
   })
 
+  it('[S-PRF-1] has a series for each of the 200 dearest, and one for the others', () => {
+    const use = createCpuUse(createFakeClock())
+    for (let n = 1; n <= 203; n += 1) use.add(call(hookCode.on_rpc, `m${n}`), n * 1000)
+    const series = use.series()
+    expect(series).toHaveLength(201)
+    expect(series[0]).toEqual({ hook: 'on_rpc', name: 'm203', seconds: 0.203 })
+    expect(series[199]).toMatchObject({ name: 'm4' })
+    expect(series[200]).toEqual({ hook: 'other', name: '', seconds: 0.006 })
+    use.stop()
+  })
+
   it('[S-VIEW-3] counts all rooms of a tick', async () => {
     const rooms = [1, 2, 3].map((room_id) => ({
       room_id,
