@@ -23,6 +23,17 @@ guildhall.room('views', {
     return state
   },
 })
+guildhall.room('slow', {
+  create: () => ({ n: 0, slow: 0 }),
+  message: {
+    100: (ctx, body, { state }) => void (state.n += 1),
+    101: (ctx, body, { state }) => void (state.slow = ctx.sender),
+  },
+  own(state, { participant }) {
+    while (participant === state.slow) {}
+    return state.n
+  },
+})
 const names = ['__proto__', 'constructor', 'length', 'toString', 'hasOwnProperty', '7', '']
 guildhall.room('names', {
   create: () => JSON.parse('{' + names.map((name) => JSON.stringify(name) + ':{"n":0}').join() + '}'),
@@ -92,6 +103,19 @@ describe('rooms with state, of scripts that err', () => {
       await expect.poll(() => ben.room.state).toMatchObject(well)
     },
   )
+
+  it('[R-STA-2] where the own part of one never comes, the others have theirs', async () => {
+    const [ana, ben] = [await join('slow', 'slow'), await join('slow', 'slow')]
+    await expect.poll(() => [ana.room.own, ben.room.own]).toEqual([0, 0])
+    ana.room.send(101, 'loop')
+    for (let n = 1; n < 4; n += 1) {
+      ben.room.send(100, 'on')
+      await expect.poll(() => [ben.room.own, ben.room.state]).toMatchObject([n, { n }])
+      expect(ana.room.own).toBe(0)
+    }
+    ben.room.send(101, 'loop')
+    await expect.poll(() => ana.room.own).toBe(3)
+  })
 
   it('[R-STA-2] a view that returns the state and changes it leaves no two values', async () => {
     const { room, connection } = await join('changes', 'views')

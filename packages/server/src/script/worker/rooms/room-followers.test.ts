@@ -1,7 +1,8 @@
+import { runInNewContext } from 'node:vm'
 import { StateDecoder } from '@guildhall/contract/wire'
 import { expect, it } from 'vitest'
 import { readDefinition } from './definition.ts'
-import { RoomFollowers } from './room-followers.ts'
+import { RoomFollowers, type StateMessage, SyncProblem } from './room-followers.ts'
 
 type State = { shared: string[]; hands: { [participant: string]: string[] } }
 
@@ -64,4 +65,75 @@ it('[R-STA-2] small changes for hours are no large view', () => {
     sync(state)
   }
   expect(sync(state)[0]).toEqual({ view: { shared: ['19999'] }, own: [] })
+})
+
+/** Three who follow; the part of the first one is what `first` makes. */
+function startBad(first: () => unknown) {
+  const shared = { create: () => ({}), view: ({ n }: { n: number }) => n }
+  const own = (_state: unknown, { participant }: { participant: number }) =>
+    participant === 1 ? first() : 'mine'
+  const followers = new RoomFollowers(readDefinition('bad', { ...shared, own }, undefined), 7, 0)
+  const decoders = new Map([1, 2, 3].map((participant) => [participant, new StateDecoder()]))
+  const add = (participant: number) => {
+    followers.add({ participant, user_id: null, username: null })
+  }
+  return {
+    followers,
+    add,
+    take(messages: readonly StateMessage[]) {
+      for (const { body, participants } of messages) {
+        for (const participant of participants) decoders.get(participant)?.take(body)
+      }
+      return [...decoders.values()].map(({ view }) => view)
+    },
+  }
+}
+
+it('[R-STA-2] [R-STA-4] an own part that throws keeps no newcomer from its whole', () => {
+  let isWell = true
+  const { followers, add, take } = startBad(() => {
+    if (isWell) return 'mine'
+    throw new Error('not today')
+  })
+  add(3)
+  take(followers.sync({ n: 1 }))
+  isWell = false
+  add(2)
+  add(1)
+  let problem: unknown
+  try {
+    followers.welcome({ n: 1 })
+  } catch (error) {
+    problem = error
+  }
+  expect(problem).toBeInstanceOf(SyncProblem)
+  expect(take((problem as SyncProblem).messages)).toEqual([undefined, 1, 1])
+  isWell = true
+  expect(take(followers.sync({ n: 2 }))).toEqual([2, 2, 2])
+})
+
+it('[R-STA-2] an own part that never comes is made apart from those of the others', () => {
+  let never = true
+  const { followers, add, take } = startBad(() => {
+    while (never) {}
+    return 'mine'
+  })
+  for (const participant of [1, 2, 3]) add(participant)
+  const interrupted = (make: () => unknown) => {
+    expect(() => runInNewContext('make()', { make }, { timeout: 200 })).toThrow('timed out')
+    followers.interrupted()
+  }
+  interrupted(() => followers.sync({ n: 1 }))
+  for (let n = 2; n < 5; n += 1) {
+    expect(take(followers.sync({ n }))).toEqual([undefined, n, n])
+    expect(followers.hasLate).toBe(true)
+    interrupted(() => followers.welcomeLate({ n }))
+  }
+  add(2)
+  expect(take(followers.welcome({ n: 4 }))).toEqual([undefined, 4, 4])
+  never = false
+  expect(take(followers.sync({ n: 5 }))).toEqual([undefined, 5, 5])
+  expect(take(followers.welcomeLate({ n: 5 }))).toEqual([5, 5, 5])
+  expect(followers.hasLate).toBe(false)
+  expect(take(followers.sync({ n: 6 }))).toEqual([6, 6, 6])
 })
