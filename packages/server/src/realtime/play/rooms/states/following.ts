@@ -71,7 +71,7 @@ export function createStateFollowing({ clock, hooks, registry }: FollowingDeps):
     }
   }
 
-  /** Whether one that has had its whole may be sent more; one that has caught up asks for another. */
+  /** Whether one that has had its whole may have more; one that has caught up asks for another. */
   function mayHear(participant: Participant, following: Following): boolean {
     const waiting = participant.receiver.backlogBytes?.() ?? 0
     if (following.stage === 'behind') {
