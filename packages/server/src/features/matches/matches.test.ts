@@ -338,9 +338,9 @@ it('[H-OPS-5, R-CL-21] a node that answers too late may have done it: the entry 
   expect(await operator.trailOf('8')).toHaveLength(2)
 })
 
-it('[R-CL-21] the state of a room of another node is read as that node keeps it', async () => {
+it('[R-CL-21] [R-STA-7] the state of a room of another node is read as that node keeps it', async () => {
   const text = '{"big":9007199254740993}'
-  const { send } = await setUp([], {
+  const { send, api } = await setUp([], {
     nodes: {
       nodeId: 'one',
       async askOwner(id) {
@@ -352,6 +352,8 @@ it('[R-CL-21] the state of a room of another node is read as that node keeps it'
   const { status, text: answer } = await send('GET', '/matches/8/state')
   expect(status).toBe(200)
   expect(answer).toBe(`{"state":${text},"seq":4,"checkpoint_at_unix_ms":5}`)
+  const viewer = await openViewer(api)
+  expect((await viewer.send('GET', '/matches/8/state')).text).toBe(answer)
   expect((await send('GET', '/matches/9/state')).status).toBe(404)
   expect((await send('GET', '/matches/7/state')).status).toBe(404)
 })

@@ -1,7 +1,10 @@
 import { runInNewContext } from 'node:vm'
+import { parseExact } from '@guildhall/contract'
+import { StateEncoder } from '@guildhall/contract/state'
 import { StateDecoder } from '@guildhall/contract/wire'
 import { expect, it } from 'vitest'
 import { readDefinition } from './definition.ts'
+import { createRandom, editRandomly, plain } from './random-edits.fixture.ts'
 import { RoomFollowers, type StateMessage, SyncProblem } from './room-followers.ts'
 
 type State = { shared: string[]; hands: { [participant: string]: string[] } }
@@ -136,4 +139,88 @@ it('[R-STA-2] an own part that never comes is made apart from those of the other
   expect(take(followers.welcomeLate({ n: 5 }))).toEqual([5, 5, 5])
   expect(followers.hasLate).toBe(false)
   expect(take(followers.sync({ n: 6 }))).toEqual([6, 6, 6])
+})
+
+it('[R-STA-3] view, own parts and decimals follow 5,000 random edits, each of them', () => {
+  type Edited = { view: unknown[]; own: { [participant: string]: unknown[] } }
+  const random = createRandom(11)
+  const followers = new RoomFollowers(
+    readDefinition(
+      'edited',
+      {
+        create: () => ({}),
+        decimals: 0,
+        view: ({ view }: Edited) => view,
+        own: ({ own }: Edited, { participant }: { participant: number }) => own[participant],
+      },
+      undefined,
+    ),
+    7,
+    0,
+  )
+  const decoders = new Map<number, StateDecoder>()
+  const enter = (participant: number) => {
+    followers.add({ participant, user_id: null, username: null })
+    decoders.set(participant, new StateDecoder())
+  }
+  const rounded = (value: unknown) => {
+    const encoder = new StateEncoder(0)
+    encoder.compare(value)
+    return plain(parseExact(encoder.text()))
+  }
+  const state: Edited = { view: [0.5], own: { 1: [], 2: [], 3: [] } }
+  for (const participant of [1, 2]) enter(participant)
+  for (let n = 0; n < 5_000; n += 1) {
+    if (n % 500 === 250) enter(3)
+    const turn = random(3)
+    editRandomly(turn === 0 ? state.view : (state.own[turn] ?? []), random)
+    for (const { body, participants } of followers.sync(state)) {
+      for (const participant of participants) decoders.get(participant)?.take(body)
+    }
+    const view = rounded(state.view)
+    for (const [participant, decoder] of decoders) {
+      if (turn === 0) expect(plain(decoder.view)).toEqual(view)
+      else if (turn === participant) {
+        expect(plain(decoder.own)).toEqual(rounded(state.own[participant]))
+      }
+    }
+  }
+})
+
+it('[R-STA-3] a card that is played in a room of eight is at most 25 bytes a message', () => {
+  type Table = { pile: string[]; turn: number; hands: { [participant: string]: string[] } }
+  const followers = new RoomFollowers(
+    readDefinition(
+      'table',
+      {
+        create: () => ({}),
+        view: ({ pile, turn, hands }: Table) => ({
+          top: pile.at(-1) ?? null,
+          turn,
+          cards: Object.fromEntries(Object.entries(hands).map(([id, hand]) => [id, hand.length])),
+        }),
+        own: ({ hands }: Table, { participant }: { participant: number }) => hands[participant],
+      },
+      undefined,
+    ),
+    7,
+    0,
+  )
+  const table: Table = { pile: [], turn: 1, hands: {} }
+  for (let participant = 1; participant <= 8; participant += 1) {
+    followers.add({ participant, user_id: null, username: null })
+    table.hands[participant] = Array.from({ length: 8 }, (_, n) => `♠${n + participant}`)
+  }
+  followers.sync(table)
+  const sizes: number[] = []
+  for (let n = 0; n < 56; n += 1) {
+    const hand = table.hands[table.turn] ?? []
+    table.pile.push(...hand.splice(n % hand.length, 1))
+    table.turn = (table.turn % 8) + 1
+    for (const { body, participants } of followers.sync(table)) {
+      for (const _ of participants) sizes.push(body.length)
+    }
+  }
+  expect(sizes).toHaveLength(56 * 8)
+  expect(sizes.reduce((sum, size) => sum + size, 0) / sizes.length).toBeLessThanOrEqual(25)
 })
