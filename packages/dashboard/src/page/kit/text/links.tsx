@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router'
-import { namedParts } from '../../../model/text.ts'
 import { useAccountName } from '../../data/names.ts'
 import { CopyButton } from './copy.tsx'
 import { Text } from './text.tsx'
@@ -20,20 +19,5 @@ export function UserLink({ id }: { id: string }) {
       </Link>
       <CopyButton text={id} what="id" />
     </span>
-  )
-}
-
-/** Words that may name accounts by their ids, as the audit trail does. */
-export function NamedText({ children }: { children: string }) {
-  const parts = namedParts(children)
-  if (parts.every(({ kind }) => kind === 'text')) return <Text>{children}</Text>
-  return parts.map(({ kind, text }, index) =>
-    kind === 'account' ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: an id may stand in the words twice.
-      <UserLink key={index} id={text} />
-    ) : (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no names.
-      <Text key={index}>{text}</Text>
-    ),
   )
 }

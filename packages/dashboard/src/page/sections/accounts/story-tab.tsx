@@ -11,7 +11,7 @@ import { Await } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
-import { NamedText, UserLink } from '../../kit/text/links.tsx'
+import { UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 import { AccountState } from './account-state.tsx'
@@ -73,13 +73,7 @@ function What({ kind, text, ref: id }: Entry): ReactNode {
     )
   }
   const to = places[kind]
-  if (to === undefined) {
-    return (
-      <span title={text}>
-        <NamedText>{text}</NamedText>
-      </span>
-    )
-  }
+  if (to === undefined) return <span title={text}>{words}</span>
   return (
     <Link to={to} params={{ id }}>
       {words}

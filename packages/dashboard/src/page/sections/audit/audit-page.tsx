@@ -13,7 +13,6 @@ import type { Column } from '../../kit/table/columns.ts'
 import { FilterChoice, FilterInput } from '../../kit/table/filter.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
-import { NamedText } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 import { ChainState } from './chain-state.tsx'
@@ -24,22 +23,12 @@ const columns: readonly Column<AuditEntry>[] = [
     key: 'actor',
     head: 'Who',
     width: 110,
-    cell: ({ actor, key_name }) => <NamedText>{key_name ?? actor}</NamedText>,
+    cell: ({ actor, key_name }) => <Text>{key_name ?? actor}</Text>,
   },
   { key: 'role', head: 'Role', width: 90, wide: true, cell: ({ role }) => <Badge>{role}</Badge> },
   { key: 'action', head: 'Action', cell: ({ action }) => <code>{action}</code> },
-  {
-    key: 'target',
-    medium: true,
-    head: 'Target',
-    cell: ({ target }) => <NamedText>{target}</NamedText>,
-  },
-  {
-    key: 'details',
-    head: 'Details',
-    wide: true,
-    cell: ({ details }) => <NamedText>{details}</NamedText>,
-  },
+  { key: 'target', medium: true, head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
+  { key: 'details', head: 'Details', wide: true, cell: ({ details }) => <Text>{details}</Text> },
 ]
 
 export function AuditPage() {
@@ -164,13 +153,13 @@ function EntryPane({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
       <Facts
         rows={{
           When: <ExactTime at={entry.time_unix_ms} />,
-          Who: <NamedText>{entry.actor}</NamedText>,
+          Who: <Text>{entry.actor}</Text>,
           Kind: entry.actor_type,
           Role: entry.role,
           ...(entry.key_name === undefined ? {} : { Key: <Text>{entry.key_name}</Text> }),
           ...(entry.scopes === undefined ? {} : { Scopes: entry.scopes.join(', ') }),
-          Target: <NamedText>{entry.target}</NamedText>,
-          Details: <NamedText>{entry.details}</NamedText>,
+          Target: <Text>{entry.target}</Text>,
+          Details: <Text>{entry.details}</Text>,
           ...(entry.match_id === undefined ? {} : { Match: entry.match_id }),
         }}
       />

@@ -7,7 +7,6 @@ import { useScriptFailures, useSeenFailures } from '../../data/script-failures.t
 import { Card } from '../../kit/page.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
-import { NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { FailureTable } from '../runtime/failure-table.tsx'
@@ -19,15 +18,10 @@ const columns: readonly Column<AuditEntry>[] = [
     medium: true,
     head: 'Who',
     width: 110,
-    cell: ({ actor, key_name }) => <NamedText>{key_name ?? actor}</NamedText>,
+    cell: ({ actor, key_name }) => <Text>{key_name ?? actor}</Text>,
   },
   { key: 'action', head: 'Action', width: 220, cell: ({ action }) => <code>{action}</code> },
-  {
-    key: 'target',
-    medium: true,
-    head: 'Target',
-    cell: ({ target }) => <NamedText>{target}</NamedText>,
-  },
+  { key: 'target', medium: true, head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
 ]
 
 const errorColumns: readonly Column<JournalEntry>[] = [
