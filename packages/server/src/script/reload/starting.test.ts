@@ -5,7 +5,7 @@ import { startReloading, version } from './reload.fixture.ts'
 const loading = `
   let data = 'EMPTY'
   guildhall.on_start(async ({ reason, state }) => {
-    if (reason === 'restart') await new Promise((resolve) => setTimeout(resolve, 600))
+    if (reason === 'restart') await new Promise((resolve) => setTimeout(resolve, 1500))
     data = state ?? 'loaded'
   })
   guildhall.on_rpc('data', () => data)
@@ -45,7 +45,7 @@ describe('a candidate while the on_start of a restart runs', () => {
 
   it('[S-RDY-1] row 10: whose worker ends meanwhile holds nothing', async () => {
     const { rpc, save, seen } = await startAgain(loading)
-    save('main.ts', version(2, `setTimeout(() => process.exit(), 50)\n${loading}`))
+    save('main.ts', version(2, `setTimeout(() => process.exit(), 10)\n${loading}`))
     expect(await seen(3)).toMatchObject({
       ...{ outcome: 'rejected' },
       problem: 'its worker ended before it took over',
