@@ -15,7 +15,7 @@ import { SyncProblem } from './room-followers.ts'
 import { StateBudget } from './state-budget.ts'
 import { StateProblem } from './state-copy.ts'
 import { StateRoom, type StateRoomIdentity } from './state-room.ts'
-import { frozenState, reportTwice, reportUntracked } from './tested-states.ts'
+import { findTwice, frozenState } from './tested-states.ts'
 
 export type StateRoomsDeps = {
   registry: Registry
@@ -123,14 +123,12 @@ export class StateRooms {
     const room = this.#roomOf(call, true)
     if (room === undefined) return
     if (call.hook === hookCode.state_sync) {
-      room.followers.interrupted()
+      room.followers.forget()
       room.isUnsent = true
       return
     }
     if (call.hook === hookCode.state_watch) {
-      room.followers.interrupted()
-      if (call.detail !== 0 && !room.followers.has(call.participant)) this.#addFollower(room, call)
-      if (call.detail !== 0) this.#syncSoon(room)
+      if (call.detail !== 0) this.#follows(room, call)
       return
     }
     room.setState(room.copy.fresh())
@@ -286,11 +284,6 @@ export class StateRooms {
   #sync(call: CallRecord): void {
     const room = this.#rooms.get(call.room_id ?? 0)
     if (room === undefined) return
-    if (room.triesLate) {
-      room.triesLate = false
-      this.#tryTo(room, () => room.followers.welcomeLate(this.#seenState(room)))
-      return
-    }
     const marks = room.takeUnsentMarks()
     room.isSyncDue = false
     room.ticksSinceSync = 0
@@ -298,9 +291,6 @@ export class StateRooms {
     this.#tryTo(room, () => room.followers.sync(this.#seenState(room), marks))
     const output = this.#output()
     if (output !== undefined) room.behindSync.moveAll(output)
-    if (!room.followers.hasLate) return
-    room.triesLate = true
-    this.#deps.runSoon(hookCode.state_sync, room.room_id)
   }
 
   /** What `view` and `own` are given. */
@@ -383,6 +373,17 @@ export class StateRooms {
     this.#forget(room.room_id)
     return ended
   }
+}
+
+function reportUntracked(room: StateRoom, output: Output): void {
+  if (!room.takeUntracked()) return
+  const found = 'an object was written to that was not read from room.state'
+  output.fault(`${room.definition.name}.state`, `${found}: with track it is seen late`)
+}
+
+function reportTwice(room: StateRoom, output: Output): void {
+  const found = findTwice(room.state)
+  if (found !== undefined) output.fault(`${room.definition.name}.state`, found)
 }
 
 function send(output: Output, room: StateRoom, messages: readonly StateMessage[]): void {
