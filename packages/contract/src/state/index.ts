@@ -1,6 +1,6 @@
 /** The entry point of those who keep the states of rooms: how they are compared and encoded. */
 
-export { StateEncoder } from './state-encoder.ts'
+export { type StateChange, StateEncoder } from './state-encoder.ts'
 export { stateDepthMax } from './state-format.ts'
 export { joinMarks, type StateMarks } from './state-marks.ts'
 export {

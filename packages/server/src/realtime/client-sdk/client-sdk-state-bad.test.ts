@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { serveForSdk } from './sdk-node.fixture.ts'
 
 const script = (second: string) => `
-guildhall.room('views', {
+const views = {
   create: () => ({ n: 0, does: 'well', deep: { list: [1] } }),
   message: {
     100: (ctx, body, { state }) => {
@@ -21,6 +21,20 @@ guildhall.room('views', {
     if (state.does === 'gives no JSON') return { n: state.n, bad: undefined }
     if (state.does === 'changes the state') state.deep.list.push(state.n)
     return state
+  },
+}
+guildhall.room('views', views)
+guildhall.room('tracked views', { ...views, track: true })
+guildhall.room('slow', {
+  create: () => ({ n: 0, slow: 0 }),
+  message: {
+    100: (ctx, body, { state }) => void (state.n += 1),
+    101: (ctx, body, { state }) => void (state.slow = ctx.sender),
+  },
+  view: (state) => state,
+  own(state, { participant }) {
+    while (participant === state.slow) {}
+    return state.n
   },
 })
 const names = ['__proto__', 'constructor', 'length', 'toString', 'hasOwnProperty', '7', '']
@@ -93,13 +107,29 @@ describe('rooms with state, of scripts that err', () => {
     },
   )
 
-  it('[R-STA-2] a view that returns the state and changes it leaves no two values', async () => {
-    const { room, connection } = await join('changes', 'views')
-    for (let n = 0; n < 3; n += 1) room.send(100, 'changes the state')
-    room.send(100, 'well')
-    await expect.poll(() => room.state).toMatchObject({ n: 4, does: 'well' })
-    expect(await connection.rpc('state')).toEqual(room.state)
+  it('[R-STA-2] where the own part of one never comes, the others have theirs', async () => {
+    const [ana, ben] = [await join('slow', 'slow'), await join('slow', 'slow')]
+    await expect.poll(() => [ana.room.own, ben.room.own]).toEqual([0, 0])
+    ana.room.send(101, 'loop')
+    for (let n = 1; n < 4; n += 1) {
+      ben.room.send(100, 'on')
+      await expect.poll(() => [ben.room.own, ben.room.state]).toMatchObject([n, { n }])
+      expect(ana.room.own).toBe(0)
+    }
+    ben.room.send(101, 'loop')
+    await expect.poll(() => ana.room.own).toBe(3)
   })
+
+  it.each(['views', 'tracked views'])(
+    '[R-STA-2] a view that returns the state and changes it leaves no two values: %s',
+    async (mode) => {
+      const { room, connection } = await join(`changes-${mode}`, mode)
+      for (let n = 0; n < 3; n += 1) room.send(100, 'changes the state')
+      room.send(100, 'well')
+      await expect.poll(() => room.state).toMatchObject({ n: 4, does: 'well' })
+      expect(await connection.rpc('state')).toEqual(room.state)
+    },
+  )
 
   it('[R-STA-2] [R-STA-3] names of the language are followed like others', async () => {
     const { room } = await join('names', 'names')

@@ -60,6 +60,7 @@ guildhall.room('race', {
     room.state.ticks += 1
   },
 })
+guildhall.on_message(150, (ctx) => guildhall.send(ctx.sender, 105, 'on_message'))
 let [first, hasStalled] = [0, false]
 guildhall.room('stalling', {
   create: () => ({}),
@@ -109,12 +110,16 @@ async function savedTable(roomId: number): Promise<unknown> {
 }
 
 async function savedState(roomId: number): Promise<unknown> {
-  const { token } = await post('/console/v1/login', { username: 'admin', password: 'password' })
-  const answer = await fetch(`${node.url}/console/v1/matches/${roomId}/state`, {
-    headers: { authorization: `Bearer ${token}` },
-  })
+  const answer = await askState(roomId)
   const { state } = (await answer.json()) as { state: unknown }
   return state
+}
+
+async function askState(roomId: number): Promise<Response> {
+  const { token } = await post('/console/v1/login', { username: 'admin', password: 'password' })
+  return fetch(`${node.url}/console/v1/matches/${roomId}/state`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
 }
 
 async function post(path: string, body: object): Promise<{ token: string }> {
@@ -148,6 +153,25 @@ describe('rooms with state', () => {
     expect(ana.room.own).toEqual(['king'])
     expect(bo.room.own).toEqual(['ace', 'king'])
     expect(JSON.stringify(viewOf(bo.room))).not.toContain('king')
+  })
+
+  it('[S-STA-5] a kind without a handler is unhandled, whatever on_message says', async () => {
+    const { connection, room } = await join('table-7')
+    const other = await join('hall', {})
+    const heard: string[] = []
+    room.on(105, (message) => heard.push(`table: ${message.text()}`))
+    other.room.on(105, (message) => heard.push(`hall: ${message.text()}`))
+    room.send(150, 'nobody')
+    expect(await connection.rpc('echo', 'up', { as: 'text' })).toBe('up')
+    other.room.send(150, 'somebody')
+    await expect.poll(() => heard).toEqual(['hall: on_message'])
+  })
+
+  it('[R-STA-1] [R-STA-7] a mode that names no definition makes a room without state', async () => {
+    const { room } = await join('plain', { mode: 'no such' })
+    await join('table-8').then(({ room }) => expect.poll(() => room.state).toBeDefined())
+    expect([room.mode, room.state]).toEqual(['', undefined])
+    expect((await askState(room.id)).status).toBe(404)
   })
 
   it('[S-STA-2] a handler that throws, or leaves no JSON, leaves the state as it was', async () => {

@@ -23,8 +23,9 @@ export class Checkpoints {
     this.#deps = deps
   }
 
+  /** Also when no change of a tracked state was noted: some are found only here. */
   save(room: StateRoom, output: Output): void {
-    if (!room.isUnsaved || room.isSaveDue) return
+    if (room.isSaveDue || !(room.isUnsaved || room.isTracked)) return
     const nowMs = this.#deps.clock.monotonicMs()
     const waitMs = Math.ceil(room.lastSaveMs + saveEveryMs - nowMs)
     if (waitMs > 0) {
@@ -37,8 +38,8 @@ export class Checkpoints {
   }
 
   saveNow(room: StateRoom, output: Output): void {
-    if (!room.isUnsaved) return
     this.#takeUntracked(room, output)
+    if (!room.isUnsaved) return
     room.isUnsaved = false
     output.saved(room.room_id, room.followers.seq, room.copy.text())
   }

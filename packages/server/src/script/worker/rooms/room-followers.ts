@@ -1,6 +1,7 @@
 import {
   encodeStateChanges,
   encodeStateFull,
+  type StateChange,
   StateEncoder,
   type StateList,
   type StateMarks,
@@ -23,6 +24,8 @@ type Follower = {
   readonly own: StateEncoder | undefined
   /** Has nothing yet, or has fallen behind: the next message is a whole one. */
   wantsWhole: boolean
+  /** Its part was being made when a sync was interrupted: it is made apart from the others'. */
+  isLate: boolean
 }
 
 /** Most bytes of the views of one room as JSON text, together. */
@@ -39,6 +42,12 @@ export class RoomFollowers {
   /** An upper bound of the views as JSON text, together. */
   #viewBytes = 0
   #seq = 0
+  /** Whose part is being made. An interrupt leaves it behind. */
+  #current: Follower | undefined
+  /** Whose wholes this call has made. */
+  readonly #served: Follower[] = []
+  /** This call compares what all have. */
+  #isSync = false
 
   /** `seq` is the number of the last sync before this worker. */
   constructor(definition: RoomDefinition, roomId: number, seq: number) {
@@ -56,6 +65,10 @@ export class RoomFollowers {
     return this.#seq
   }
 
+  has(participant: number): boolean {
+    return this.#followers.has(participant)
+  }
+
   /** The next message to this member is a whole one. */
   add(member: RoomMember): void {
     const { own, decimals } = this.#definition
@@ -63,6 +76,7 @@ export class RoomFollowers {
       member,
       own: own === undefined ? undefined : new StateEncoder(decimals),
       wantsWhole: true,
+      isLate: false,
     })
   }
 
@@ -72,10 +86,34 @@ export class RoomFollowers {
     if (this.#followers.size === 0) this.#view = new StateEncoder(this.#definition.decimals)
   }
 
-  /** A sync was interrupted: nobody knows what they have. */
-  forget(): void {
+  /** What a call has made is lost: after a sync nobody knows what they have. */
+  interrupted(): void {
+    if (this.#isSync) this.#forget()
+    for (const follower of this.#served) follower.wantsWhole = true
+    const late = this.#current
+    this.#begin(false)
+    if (late === undefined || this.#followers.get(late.member.participant) !== late) return
+    late.wantsWhole = true
+    late.isLate = true
+    // Others that are late come before it.
+    this.#followers.delete(late.member.participant)
+    this.#followers.set(late.member.participant, late)
+  }
+
+  get hasLate(): boolean {
+    for (const { isLate } of this.#followers.values()) if (isLate) return true
+    return false
+  }
+
+  #forget(): void {
     this.#view = new StateEncoder(this.#definition.decimals)
     for (const follower of this.#followers.values()) follower.wantsWhole = true
+  }
+
+  #begin(isSync: boolean): void {
+    this.#isSync = isSync
+    this.#current = undefined
+    this.#served.length = 0
   }
 
   /** Whether there is something that a newcomer can be sent. */
@@ -83,14 +121,27 @@ export class RoomFollowers {
     return this.#view.isWhole
   }
 
-  /** The wholes that can be made of what the others have. */
+  /**
+   * The wholes that can be made of what the others have.
+   *
+   * @throws SyncProblem where an own part could not be made
+   */
   welcome(state: unknown): StateMessage[] {
+    this.#begin(false)
     if (!this.#view.isWhole) return []
-    const messages: StateMessage[] = []
-    for (const follower of this.#followers.values()) {
-      if (follower.wantsWhole) messages.push(this.#whole(follower, state))
-    }
-    return messages
+    return this.#each((follower, messages) => {
+      if (follower.wantsWhole && !follower.isLate) messages.push(this.#whole(follower, state))
+    })
+  }
+
+  /** The same for one of those whose part has taken too long. */
+  welcomeLate(state: unknown): StateMessage[] {
+    this.#begin(false)
+    if (!this.#view.isWhole) return []
+    return this.#each((follower, messages) => {
+      if (!follower.isLate || messages.length > 0) return
+      messages.push(this.#whole(follower, state))
+    })
   }
 
   /**
@@ -101,31 +152,49 @@ export class RoomFollowers {
    */
   sync(state: unknown, marks: StateMarks = 'all'): StateMessage[] {
     if (this.#followers.size === 0) return []
+    this.#begin(true)
     this.#seq += 1
     const shared = this.#view.compare(this.#viewOf(state), this.#definition.view ? 'all' : marks)
     const list = typeof shared === 'string' ? undefined : shared
-    const messages: StateMessage[] = []
     const alike: number[] = []
+    const changed = (messages: StateMessage[]) => {
+      if (alike.length > 0 && list !== undefined) {
+        messages.push({ body: encodeStateChanges(this.#seq, list), participants: alike })
+      }
+      this.#checkBytes(messages)
+    }
+    return this.#each((follower, messages) => {
+      if (shared === 'whole') follower.wantsWhole = true
+      if (follower.isLate) return
+      if (follower.wantsWhole) messages.push(this.#whole(follower, state))
+      else this.#changes(follower, { state, list, messages, alike })
+    }, changed)
+  }
+
+  /** What one part throws is thrown when those of the others are made. */
+  #each(
+    serve: (follower: Follower, messages: StateMessage[]) => void,
+    finish?: (messages: StateMessage[]) => void,
+  ): StateMessage[] {
+    const messages: StateMessage[] = []
     let problem: { error: unknown } | undefined
     for (const follower of this.#followers.values()) {
       try {
-        if (shared === 'whole' || follower.wantsWhole) messages.push(this.#whole(follower, state))
-        else this.#changes(follower, { state, list, messages, alike })
+        serve(follower, messages)
       } catch (error) {
         follower.wantsWhole = true
+        follower.isLate = false
         problem ??= { error }
       }
     }
-    if (alike.length > 0 && list !== undefined) {
-      messages.push({ body: encodeStateChanges(this.#seq, list), participants: alike })
-    }
-    this.#checkBytes(messages)
+    this.#current = undefined
+    finish?.(messages)
     if (problem !== undefined) throw new SyncProblem(problem.error, messages)
     return messages
   }
 
   #changes(
-    { member, own }: Follower,
+    follower: Follower,
     made: {
       state: unknown
       list: StateList | undefined
@@ -134,8 +203,9 @@ export class RoomFollowers {
     },
   ): void {
     const { state, list, messages, alike } = made
-    const { participant } = member
-    const change = own?.compare(this.#ownOf(state, member)) ?? 'none'
+    const { own } = follower
+    const { participant } = follower.member
+    const change = this.#compareOwn(follower, state)
     if (change === 'none') {
       if (list !== undefined) alike.push(participant)
     } else if (change === 'whole' || list?.anew === true || change.anew) {
@@ -148,10 +218,20 @@ export class RoomFollowers {
   }
 
   #whole(follower: Follower, state: unknown): StateMessage {
-    const { member, own } = follower
-    own?.compare(this.#ownOf(state, member))
+    this.#compareOwn(follower, state)
     follower.wantsWhole = false
-    return this.#wholeOf(member.participant, own)
+    follower.isLate = false
+    this.#served.push(follower)
+    return this.#wholeOf(follower.member.participant, follower.own)
+  }
+
+  #compareOwn(follower: Follower, state: unknown): StateChange {
+    const { own, member } = follower
+    if (own === undefined) return 'none'
+    this.#current = follower
+    const change = own.compare(this.#ownOf(state, member))
+    this.#current = undefined
+    return change
   }
 
   #wholeOf(participant: number, own: StateEncoder | undefined): StateMessage {
@@ -180,7 +260,7 @@ export class RoomFollowers {
     }
     if (this.#viewBytes <= viewBytesMax) return
     // They keep what they had, and get a whole once it is smaller.
-    this.forget()
+    this.#forget()
     throw new TypeError(`the views of the room have ${this.#viewBytes} bytes, at most 1 MiB`)
   }
 }

@@ -45,6 +45,8 @@ export class StateRoom {
   isUnsent = false
   /** A sync is queued, or waits for its time. */
   isSyncDue = false
+  /** The sync that is queued is one of a follower whose part has taken too long. */
+  triesLate = false
   lastSyncMs = Number.NEGATIVE_INFINITY
   ticksSinceSync = 0
   /** The node has an older state. */
@@ -71,6 +73,10 @@ export class StateRoom {
     this.label = identity.label
     this.followers = new RoomFollowers(definition, identity.room_id, seq)
     this.#tracker = definition.isTracked ? new StateTracker() : undefined
+  }
+
+  get isTracked(): boolean {
+    return this.#tracker !== undefined
   }
 
   /** As view and own see it. */

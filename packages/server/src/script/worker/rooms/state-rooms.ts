@@ -15,7 +15,7 @@ import { SyncProblem } from './room-followers.ts'
 import { StateBudget } from './state-budget.ts'
 import { StateProblem } from './state-copy.ts'
 import { StateRoom, type StateRoomIdentity } from './state-room.ts'
-import { findTwice, frozenState } from './tested-states.ts'
+import { frozenState, reportTwice, reportUntracked } from './tested-states.ts'
 
 export type StateRoomsDeps = {
   registry: Registry
@@ -123,12 +123,14 @@ export class StateRooms {
     const room = this.#roomOf(call, true)
     if (room === undefined) return
     if (call.hook === hookCode.state_sync) {
-      room.followers.forget()
+      room.followers.interrupted()
       room.isUnsent = true
       return
     }
     if (call.hook === hookCode.state_watch) {
-      if (call.detail !== 0) this.#follows(room, call)
+      room.followers.interrupted()
+      if (call.detail !== 0 && !room.followers.has(call.participant)) this.#addFollower(room, call)
+      if (call.detail !== 0) this.#syncSoon(room)
       return
     }
     room.setState(room.copy.fresh())
@@ -284,6 +286,11 @@ export class StateRooms {
   #sync(call: CallRecord): void {
     const room = this.#rooms.get(call.room_id ?? 0)
     if (room === undefined) return
+    if (room.triesLate) {
+      room.triesLate = false
+      this.#tryTo(room, () => room.followers.welcomeLate(this.#seenState(room)))
+      return
+    }
     const marks = room.takeUnsentMarks()
     room.isSyncDue = false
     room.ticksSinceSync = 0
@@ -291,6 +298,9 @@ export class StateRooms {
     this.#tryTo(room, () => room.followers.sync(this.#seenState(room), marks))
     const output = this.#output()
     if (output !== undefined) room.behindSync.moveAll(output)
+    if (!room.followers.hasLate) return
+    room.triesLate = true
+    this.#deps.runSoon(hookCode.state_sync, room.room_id)
   }
 
   /** What `view` and `own` are given. */
@@ -373,17 +383,6 @@ export class StateRooms {
     this.#forget(room.room_id)
     return ended
   }
-}
-
-function reportUntracked(room: StateRoom, output: Output): void {
-  if (!room.takeUntracked()) return
-  const found = 'an object was written to that was not read from room.state'
-  output.fault(`${room.definition.name}.state`, `${found}: with track it is seen late`)
-}
-
-function reportTwice(room: StateRoom, output: Output): void {
-  const found = findTwice(room.state)
-  if (found !== undefined) output.fault(`${room.definition.name}.state`, found)
 }
 
 function send(output: Output, room: StateRoom, messages: readonly StateMessage[]): void {

@@ -1,15 +1,28 @@
+import type { Output } from '../output.ts'
 import type { StateCopy } from './state-copy.ts'
+import type { StateRoom } from './state-room.ts'
 
 /** The state for `view` and `own` of a game under test: they can change nothing in it. */
 export function frozenState(copy: StateCopy): unknown {
   return freezeAll(copy.fresh())
 }
 
+export function reportUntracked(room: StateRoom, output: Output): void {
+  if (!room.takeUntracked()) return
+  const found = 'an object was written to that was not read from room.state'
+  output.fault(`${room.definition.name}.state`, `${found}: with track it is seen late`)
+}
+
+export function reportTwice(room: StateRoom, output: Output): void {
+  const found = findTwice(room.state)
+  if (found !== undefined) output.fault(`${room.definition.name}.state`, found)
+}
+
 /**
  * The first object that stands at two places of a state, as text; undefined without one. Each
  * place is a value of its own once the state is restored. What is frozen throughout stays alike.
  */
-export function findTwice(state: unknown): string | undefined {
+function findTwice(state: unknown): string | undefined {
   const places = new Map<object, string>()
   const find = (value: unknown, place: string): string | undefined => {
     if (!isObject(value) || isLasting(value)) return undefined

@@ -92,6 +92,21 @@ it('[R-STA-4] a member who never reads is left out, and has a whole when it has 
   expect(sent.slice(2)).toEqual(['whole', 'change'])
 })
 
+it('[R-STA-4] a member who never reads gets no wholes either, where each sync is one', () => {
+  const { asked, sent, lane, participant, following, whole } = start()
+  following.entered(participant)
+  whole()
+  lane.bytes = 70_000
+  for (let n = 0; n < 1000; n += 1) whole()
+  expect(sent).toEqual(['whole'])
+  lane.bytes = 0
+  whole()
+  expect([asked, sent.length]).toEqual([[true, true], 1])
+  whole()
+  whole()
+  expect(sent).toEqual(['whole', 'whole', 'whole'])
+})
+
 it('[R-STA-4] the whole one itself makes nobody slow', () => {
   const { sent, lane, participant, following, whole, change } = start()
   following.entered(participant)

@@ -71,14 +71,13 @@ export function createStateFollowing({ clock, hooks, registry }: FollowingDeps):
     }
   }
 
-  /** Whether the member may be sent changes; one that has caught up asks for a whole. */
+  /** Whether one that has had its whole may have more; one that has caught up asks for another. */
   function mayHear(participant: Participant, following: Following): boolean {
     const waiting = participant.receiver.backlogBytes?.() ?? 0
     if (following.stage === 'behind') {
       if (waiting < caughtUpBytes) ask(participant)
       return false
     }
-    if (following.stage === 'waiting') return false
     if (waiting < caughtUpBytes) following.wholeBytes = 0
     if (waiting <= behindBytes + following.wholeBytes) return true
     following.stage = 'behind'
@@ -102,7 +101,8 @@ export function createStateFollowing({ clock, hooks, registry }: FollowingDeps):
         const following = participant?.following
         if (participant === undefined || following === undefined) continue
         if (participant.room?.id !== room_id) continue
-        if (!isWhole && !mayHear(participant, following)) continue
+        const mayHave = following.stage === 'waiting' ? isWhole : mayHear(participant, following)
+        if (!mayHave) continue
         if (isWhole) participant.following = { stage: 'synced', wholeBytes: body.length }
         participant.receiver.deliver(frame, false)
       }
