@@ -4,7 +4,7 @@ import { StateListWriter } from './state-list.ts'
 import type { StateMarks } from './state-marks.ts'
 import { numberingOf } from './state-numbering.ts'
 import { createDecimals, exponentOf, roundTo, type StateDecimals } from './state-numbers.ts'
-import { Box, jsonOf, type Scalar, Slot } from './state-shadow.ts'
+import { Box, jsonOf, numbersThere, type Scalar, Slot } from './state-shadow.ts'
 
 /**
  * What a comparison found: the list of changes, nothing, or that receivers need the whole. `anew`:
@@ -18,6 +18,10 @@ type Container = Named | readonly unknown[]
 
 /** A larger step is sent as the number itself: its zigzag would not be exact. */
 const stepMax = 2 ** 51
+/** So many numbers of what is gone are kept in any case. */
+const spareNumbers = 1_024
+/** Comparisons. */
+const countEvery = 256
 
 /**
  * One side of a value that follows: it knows what the receivers have, and writes what differs as a
@@ -35,6 +39,8 @@ export class StateEncoder {
   #stamp = 0
   #places = 0
   #boxes = 0
+  /** With more numbers than this, those of what is there are counted. */
+  #numbersMax = spareNumbers
   /** What follows is not written: the receivers get the whole. */
   #isMuted = true
   #isBroken = true
@@ -55,7 +61,7 @@ export class StateEncoder {
   /** Only what is marked is compared, where there is something to compare it with. */
   compare(next: unknown, marks: StateMarks = 'all'): StateChange {
     const wasBroken = this.#isBroken
-    if (this.#places + this.#boxes > statePlacesMax / 2) this.#restart()
+    if (this.#isCrowded()) this.#restart()
     this.#isBroken = true
     this.#depth = 0
     this.#isMuted = wasBroken || !this.#keepsRoot(next)
@@ -90,6 +96,16 @@ export class StateEncoder {
     const { box } = this.#root
     if (!this.#root.isBox || box === undefined) return isEqual(this.#root.scalar, next)
     return typeof next === 'object' && next !== null && Array.isArray(next) === box.isArray
+  }
+
+  /** Whether most numbers are of what is gone; they are counted now and then. */
+  #isCrowded(): boolean {
+    const numbers = this.#places + this.#boxes
+    if (numbers > statePlacesMax / 2) return true
+    if (numbers <= spareNumbers) return false
+    if (numbers <= this.#numbersMax && this.#stamp % countEvery !== 0) return false
+    this.#numbersMax = 4 * numbersThere(this.#root) + spareNumbers
+    return numbers > this.#numbersMax
   }
 
   #restart(): void {

@@ -126,3 +126,13 @@ export function jsonOf(slot: Slot): Json {
   }
   return Object.fromEntries(there.map((member) => [member.name, jsonOf(member)]))
 }
+
+/** How many boxes and places that have a number are there. */
+export function numbersThere(slot: Slot): number {
+  let numbers = slot.place >= 0 ? 1 : 0
+  const { box } = slot
+  if (!slot.isBox || box === undefined) return numbers
+  if (box.number > 0) numbers += 1
+  for (const member of box.slots) if (member.isThere) numbers += numbersThere(member)
+  return numbers
+}

@@ -121,6 +121,23 @@ describe('changes of a state', () => {
     for (const decoder of pair.decoders) expect(decoder.view).toEqual(state)
   })
 
+  it('[R-STA-3] keeps few numbers of what is gone', () => {
+    const pair = createPair(2)
+    const bullets: { [id: string]: { x: number; y: number; by: string } } = {}
+    const newcomer = () => encodeStateFull({ seq: 1, room_id: 7 }, pair.encoder).length
+    const sizes: number[] = []
+    for (let n = 0; n < 3_000; n += 1) {
+      for (const bullet of Object.values(bullets)) bullet.x += 1.5
+      for (const id of [2 * n, 2 * n + 1]) bullets[id] = { x: id, y: 0, by: 'ana' }
+      for (const id of [2 * n - 10, 2 * n - 9]) delete bullets[id]
+      pair.sync({ bullets })
+      if (n % 500 === 250) pair.join()
+      if (n % 10 === 0) sizes.push(newcomer())
+    }
+    expect(Math.max(...sizes)).toBeLessThan(32_768)
+    for (const decoder of pair.decoders) expect(decoder.view).toEqual({ bullets })
+  })
+
   it('[R-STA-3] sends the whole where more than 65,536 places change at once', () => {
     const pair = createPair()
     const state = Array.from({ length: 80_000 }, () => 0)
