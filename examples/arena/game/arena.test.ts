@@ -17,9 +17,11 @@ test('the world moves twenty times a second, and only where a player steers', as
   // A part that did not change is the same object.
   assert.equal(ana.state?.players[0], still)
 
-  ana.send(steerKind, { x: 1, y: 0, dash: false })
   const states = new Set<unknown>()
   for (let n = 0; n < 20; n += 1) {
+    // In a circle: it began at a place of chance, and whoever runs into a wall stands still.
+    const angle = (n * 2 * Math.PI) / 10
+    ana.send(steerKind, { x: Math.cos(angle), y: Math.sin(angle), dash: false })
     await game.advance(50)
     states.add(ana.state)
   }
