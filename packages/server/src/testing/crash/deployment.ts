@@ -78,6 +78,8 @@ export function createDeployment(store: CrashStore, random: Random, bounds: Boun
       if (moment.during === 'load') await clock.sleep(moment.afterMs)
       if (moment.during === 'shutdown') {
         await clock.sleep(moment.loadMs)
+        // A script that ends refuses calls, and says nothing of those it had begun.
+        model.traffic.setAway('script')
         process.kill(node.pid, 'SIGTERM')
         await clock.sleep(moment.afterMs)
       }
@@ -86,6 +88,7 @@ export function createDeployment(store: CrashStore, random: Random, bounds: Boun
       const ended = load.stop()
       await node.kill()
       await ended
+      model.traffic.setAway(undefined)
     }
     expectNoErrors(node)
   }
@@ -121,11 +124,11 @@ export function createDeployment(store: CrashStore, random: Random, bounds: Boun
         const node = await starting.ready
         const operator = await verify(node)
         for (const fail of failures) {
-          model.traffic.setOutage(true)
+          model.traffic.setAway('database')
           const load = startLoad(model, clock)
           await fail()
           await untilRecovered(operator.call)
-          model.traffic.setOutage(false)
+          model.traffic.setAway(undefined)
           await load.answers(answersAfterOutage)
           await load.stop()
           await store.settled()

@@ -11,6 +11,9 @@ type Answered = Sent & { answer: ApiAnswer }
 /** One node: an operator who is signed in, a player who calls the script, guests in rooms. */
 export type Operator = { call: Caller; token: string; script: ScriptCaller; rooms: RoomCaller }
 
+/** What may be gone: an honest reason for a 500, of the script's calls or of all. */
+type Away = 'script' | 'database'
+
 /** Of the answered requests with a key, how many are sent once more after a restart. */
 const repeatsMax = 8
 
@@ -24,8 +27,7 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
   let answered: Answered[] = []
   let acknowledged = 0
   let unanswered = 0
-  /** A database that is away is an honest reason for a 500. */
-  let outage = false
+  let away: Away | undefined
 
   async function send({ operation, key }: Sent): Promise<ApiAnswer | undefined> {
     const operator = node
@@ -37,7 +39,7 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
       return operator.call(method, path, { token, body, headers })
     }
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
-    const mayFail = outage
+    const mayFail = away === 'database' || (away === 'script' && method === 'RPC')
     const answer = await ask().catch(() => undefined)
     if (answer === undefined || (mayFail && answer.status === 500)) return undefined
     return answer
@@ -89,8 +91,8 @@ export function createTraffic({ random, mark }: { random: Random; mark(kind: str
     connect(operator: Operator): void {
       node = operator
     },
-    setOutage(isOutage: boolean): void {
-      outage = isOutage
+    setAway(what: Away | undefined): void {
+      away = what
     },
     /** False when no answer came, or none that says what was done. */
     async perform(operation: Operation): Promise<boolean> {
