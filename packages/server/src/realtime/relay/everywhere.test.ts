@@ -150,6 +150,22 @@ test('[R-CL-20, R-CL-3] a draining node places new rooms on the live one, and ke
   expect(await two.gateway.rooms()).toMatchObject([{ name: 'new' }])
 })
 
+test('[R-CL-20] a draining node tries again when the live one is out of reach for a moment', async () => {
+  cluster = await startCluster()
+  const [one, two] = cluster.nodes
+  const bob = await joinAs(one, 't-bob')
+  await one.membership.drain()
+  await two.membership.refresh()
+  one.cut(true)
+  bob.create('new')
+  await cluster.pass(500)
+  one.cut(false)
+  await cluster.pass(500)
+  expect(await bob.line()).toMatch(new RegExp(`^joined ${idOf(2, 1)} new/`))
+  expect(await one.gateway.rooms()).toEqual([])
+  expect(await two.gateway.rooms()).toMatchObject([{ name: 'new' }])
+})
+
 test('[R-CL-14] garbage, other versions and foreign messages on the bus change nothing', async () => {
   cluster = await startCluster()
   const [one, two] = cluster.nodes

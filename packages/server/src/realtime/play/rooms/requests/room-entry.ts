@@ -120,7 +120,10 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
         if (relayed?.mayCreate === false) return freeAgain
         const made = await create(asker, name, options)
         if (typeof made !== 'object') return made
-        return relayed === undefined ? visit(asker, request, made) : freeAgain
+        if (relayed !== undefined) return freeAgain
+        const outcome = await visit(asker, request, made)
+        // The next try may find another node, or this one with its lease renewed.
+        return outcome === unavailable && made.mayCreate ? freeAgain : outcome
       }
       await reservation.released
       if (!isThere(asker)) return undefined
