@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -55,6 +55,7 @@ beforeAll(async () => {
   const names = ['guildhall-contract', 'guildhall-client', 'create-guildhall', 'guildhall']
   const files = names.map((name) => tarball(name))
   registry = await startRegistry(new Map(packageFolders.map((path, at) => [path, files[at] ?? ''])))
+  await installBoth()
 }, 120_000)
 
 afterAll(async () => {
@@ -73,13 +74,21 @@ async function addDependency(project: string, name: string): Promise<void> {
   await symlink(join(root, 'node_modules', name), join(project, 'node_modules', name))
 }
 
-/** An empty project with both packages, which npm installs from their tarballs alone. */
+const emptyProject = () => join(folder, 'empty')
+
+/** Makes an empty project with both packages, which npm installs from their tarballs alone. */
+async function installBoth(): Promise<void> {
+  const cwd = emptyProject()
+  await mkdir(cwd)
+  await writeFile(join(cwd, 'package.json'), '{"type":"module","private":true}')
+  const files = ['contract', 'client'].map((name) => tarball(`guildhall-${name}`))
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...files], { cwd })
+}
+
+/** A project of its own, as npm left the empty one. */
 async function openProject(name: string, compilerOptions: object): Promise<string> {
   const project = join(folder, name)
-  await mkdir(project)
-  await writeFile(join(project, 'package.json'), '{"type":"module","private":true}')
-  const files = ['contract', 'client'].map((name) => tarball(`guildhall-${name}`))
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...files], { cwd: project })
+  await cp(emptyProject(), project, { recursive: true, verbatimSymlinks: true })
   const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, types: [] }
   const config = { compilerOptions: { ...strict, ...compilerOptions }, include: ['src'] }
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
@@ -299,8 +308,7 @@ describe('a project of its own', () => {
     const node = await start('npm run dev', limits)
     await vi.waitFor(() => expect(node.said()).toContain('loaded again whenever it is saved'))
     const address = new URL(node.url).host
-    const command = `npx guildhall bots bots/bot.ts --clients 4 --seconds 4 --bind ${address}`
-    const playing = inGame(command)
+    const playing = inGame(`npm run bots -- --clients 4 --seconds 4 --bind ${address}`)
     const player = createPlayer(node.url)
     await player.signIn.device({ id: 'a-device-of-dev', create: true, username: 'dev' })
     const connection = await player.connect()
@@ -308,11 +316,18 @@ describe('a project of its own', () => {
     await writeFile(main, `${await readFile(main, 'utf8')}\ngame.on_rpc('new', () => 'new')\n`)
     const reply = () => connection.rpc('new', undefined, { as: 'text' })
     await vi.waitFor(async () => expect(await reply()).toBe('new'), 30_000)
-    expect(connection.state).toBe('open')
+    const again = await inGame('npx guildhall reload')
+    expect(again).toMatchObject({ code: 0, said: expect.stringMatching(/^active: generation \d/m) })
+    const profiled = await inGame('npx guildhall profile --seconds 1 --out game.cpuprofile')
+    expect(profiled.code, profiled.said).toBe(0)
+    const profile: unknown = JSON.parse(await readFile(join(game(), 'game.cpuprofile'), 'utf8'))
+    expect(profile).toMatchObject({ nodes: expect.any(Array), samples: expect.any(Array) })
+    expect([await reply(), connection.state]).toEqual(['new', 'open'])
     await connection.close()
     const { code, said } = await playing
     expect(code, said).toBe(0)
     expect(said).toMatch(/connected +4 of 4/)
+    expect(said).toMatch(/lost meanwhile +0/)
   }, 120_000)
 
   it('[S-SEL-8] bundles its script, and serves the bundle', async () => {

@@ -5,13 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { envelopeBytesMax, FrameDecoder, kinds, rpcResponseBody } from '@guildhall/contract'
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { enterRoom, openGuest } from '../load/player.ts'
-import { rpcMessage } from '../load/rpc-load.ts'
+import { compareInTurn, ratios } from '../load/rounds.ts'
+import { responseHeadBytes, rpcMessage, runRpcLoad } from '../load/rpc-load.ts'
 import type { WebSocketClient } from '../load/websocket-client.ts'
+import { shares } from '../load/window.ts'
 import type { Child } from '../processes/child.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
+import { openPlayers, startScripted } from '../processes/scripted.ts'
 import { median, percentile } from '../statistics.ts'
 
-/** A script that is changed while its rooms tick. */
+/** A script that is changed while its rooms tick, and what its on_start costs calls. */
 export const reload: Benchmark = { name: 'reload', run }
 
 const game = fileURLToPath(new URL('../../game-reload', import.meta.url))
@@ -20,11 +23,50 @@ const tickHz = 20
 /** As `guildhall dev` looks at the files, and a call of a player this often meanwhile. */
 const pollMs = 100
 const callEveryMs = 10
+/** Of the comparison with a script without on_start. */
+const sockets = 64
+const gateRounds = 9
 
 async function run(bench: Bench): Promise<Row[]> {
+  return [...(await reloads(bench)), await gate(bench)]
+}
+
+/** What calls pay for waiting until on_start has run: two nodes, each rests while one works. */
+async function gate(bench: Bench): Promise<Row> {
+  const echo = `guildhall.on_rpc('echo', (_ctx, body) => body)`
+  const script = (text: string) => {
+    const folder = mkdtempSync(join(bench.folder, 'game-'))
+    writeFileSync(join(folder, 'main.ts'), text)
+    return startScripted(bench, { keys: { 'runtime.scripts_dir': folder } })
+  }
+  await using gated = await script(`guildhall.on_start(() => {})\n${echo}`)
+  await using plain = await script(echo)
+  const call = rpcMessage('echo', '')
+  const load = { message: () => call, answerBytes: responseHeadBytes, areResponses: true }
+  const sideOf = async (server: Child) => {
+    const clients = await openPlayers(server, sockets)
+    return () => runRpcLoad({ ...load, server, clients, seconds: bench.seconds(1.5) })
+  }
+  const [product, baseline] = [await sideOf(gated), await sideOf(plain)]
+  const compared = await compareInTurn(
+    { product, baseline, ratioOf: (ours, theirs) => ours.perCpuSecond / theirs.perCpuSecond },
+    { rounds: gateRounds, warmUps: 2 },
+  )
+  const unit = 'calls per CPU second'
+  return {
+    what: `an empty RPC of a script with on_start, ${sockets} sockets`,
+    product: { value: compared.product.perCpuSecond, unit },
+    baseline: { name: 'without on_start', value: compared.baseline.perCpuSecond, unit },
+    ratio: compared.ratio,
+    bound: { of: 'ratio', is: 'at least', limit: 0.98 },
+    notes: `${ratios(compared)}; ${shares(compared.product)}`,
+  }
+}
+
+async function reloads(bench: Bench): Promise<Row[]> {
   const folder = mkdtempSync(join(bench.folder, 'game-'))
   cpSync(game, folder, { recursive: true })
-  const reloads = Math.max(2, bench.count(10))
+  const count = Math.max(2, bench.count(10))
   await using server = await startGuildhall(bench, {
     keys: {
       'runtime.scripts_dir': folder,
@@ -43,7 +85,7 @@ async function run(bench: Bench): Promise<Row[]> {
   const skippedBefore = await skippedTicks(server)
   const swapsMs: number[] = []
   const callsMs: number[] = []
-  for (let version = 1; version <= reloads; version += 1) {
+  for (let version = 1; version <= count; version += 1) {
     swapsMs.push(await change(folder, version, (wanted) => callUntil(call, wanted, callsMs)))
     await sleep(1_000)
   }
@@ -55,13 +97,13 @@ async function run(bench: Bench): Promise<Row[]> {
       what: `from a saved file to the first call of it, ${what}`,
       product: { value: median(swapsMs), unit: 'ms' },
       bound: { of: 'value', is: 'at most', limit: 1_000 },
-      notes: `median of ${reloads}, at most ${Math.max(...swapsMs).toFixed(0)} ms`,
+      notes: `median of ${count}, at most ${Math.max(...swapsMs).toFixed(0)} ms`,
     },
     {
       what: `p99 of an RPC meanwhile, ${what}`,
       product: { value: percentile(callsMs, 0.99), unit: 'ms' },
       bound: { of: 'value', is: 'at most', limit: 100 },
-      notes: `${callsMs.length} calls, ${skipped} ticks skipped in ${reloads} reloads`,
+      notes: `${callsMs.length} calls, ${skipped} ticks skipped in ${count} reloads`,
     },
   ]
 }

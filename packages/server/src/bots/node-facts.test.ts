@@ -4,12 +4,13 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { Config } from '../config/schema.ts'
 import { readCpuSeconds } from './node-facts.ts'
 
-it('sums the CPU of the node and of handlers, whatever they are called', async () => {
+it('sums the CPU of the node and of the whole of its script, handlers only once', async () => {
   const page = [
     '# TYPE guildhall_process_cpu_seconds_total counter',
     'guildhall_process_cpu_seconds_total 1.5',
     'guildhall_script_cpu_seconds_total{hook="on_rpc",name="a} b"} 0.25',
     'guildhall_script_cpu_seconds_total{hook="on_rpc",name="{\\"} 9"} 2',
+    'guildhall_script_process_cpu_seconds_total 2.25',
     'guildhall_script_calls_total 7',
   ]
   const server = createServer((_, response) => response.end(`${page.join('\n')}\n`))

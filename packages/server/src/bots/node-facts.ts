@@ -7,8 +7,8 @@ export function nodeUrl({ http }: Config): string {
 }
 
 /**
- * CPU time that the node's process and the script's handlers have used so far, in seconds, without
- * what the script's process needs for itself; undefined when its metrics are off or need a key.
+ * CPU time that the node's process and those of its script have used so far, in seconds; undefined
+ * when its metrics are off or need a key.
  */
 export async function readCpuSeconds({ metrics }: Config): Promise<number | undefined> {
   if (!metrics.enabled) return undefined
@@ -22,7 +22,7 @@ export async function readCpuSeconds({ metrics }: Config): Promise<number | unde
   }
 }
 
-const cpuLines = /^guildhall_(?:process|script)_cpu_seconds_total(?:\{.*\})? (\S+)$/gm
+const cpuLines = /^guildhall_(?:script_)?process_cpu_seconds_total (\S+)$/gm
 
 /** An address that listens everywhere is reached by the one of this machine. */
 function reachable(bind: string): string {

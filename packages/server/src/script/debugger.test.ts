@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createSystemClock } from '../kernel/clock.ts'
-import { type Harness, startHarness } from './host.fixture.ts'
+import { type Harness, openHarness, startHarness } from './host.fixture.ts'
 import { startReloading } from './reload/reload.fixture.ts'
 
 const clock = createSystemClock()
@@ -58,6 +58,17 @@ async function attach(address: string) {
     close: () => socket.close(),
     isOpen: () => isOpen,
     pauses: () => events.filter(({ method }) => method === 'Debugger.paused'),
+  }
+}
+
+/** An engine that starts has no inspector yet. */
+async function untilAttached<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt()
+    } catch {
+      await clock.sleep(20)
+    }
   }
 }
 
@@ -141,6 +152,49 @@ describe('runtime.inspect', () => {
     expect(status).toBe(400)
     await expect(fetch(`http://${address}/${'x'.repeat(20_000)}`)).rejects.toThrow()
     expect(await harness.rpc('quick')).toBe('quick')
+  })
+
+  it('[S-DBG-1] is not there unless it is asked for, and listens on loopback alone', async () => {
+    const files = {
+      'main.ts': `import { url } from 'node:inspector'
+        guildhall.on_rpc('url', () => url() ?? 'none')`,
+    }
+    const plain = await startHarness({ files })
+    expect(await plain.rpc('url')).toBe('none')
+    expect(plain.log.lines.filter(({ fields }) => fields?.inspect !== undefined)).toEqual([])
+    const inspected = await startHarness({ files, config, inspectAt })
+    expect(await inspected.rpc('url')).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\//)
+    expect(addressOf(inspected)).toMatch(/^127\.0\.0\.1:\d+$/)
+  })
+
+  it('[S-DBG-1] gives a top level as long as its debugger likes', async () => {
+    const waits = `while (!('go' in globalThis)) await new Promise((next) => setTimeout(next, 10))`
+    const harness = openHarness({
+      files: { 'main.ts': `${waits}\n${game('!')}` },
+      config: { ...config, load_timeout_ms: 1_500 },
+      inspectAt,
+    })
+    const started = harness.host.start()
+    started.catch(() => {})
+    await harness.until(() => harness.lines('warn').length > 0)
+    const debug = await untilAttached(() => attach(addressOf(harness)))
+    await clock.sleep(2_000)
+    await debug.ask('Runtime.evaluate', { expression: 'globalThis.go = true' })
+    await started
+    expect(await harness.rpc('ask', 'loaded')).toBe('loaded!')
+  })
+
+  it('[S-DBG-1] looks at the memory again when the debugger has gone', async () => {
+    const keeps = `const kept: Uint8Array[] = []
+      guildhall.on_rpc('keep', () => String(kept.push(new Uint8Array(120 * 2 ** 20))))`
+    const harness = await startHarness({ files: { 'main.ts': keeps }, config, inspectAt })
+    const debug = await attach(addressOf(harness))
+    expect(await harness.rpc('keep')).toBe('1')
+    // Several looks of the watchdog, and of calls as they end.
+    await clock.sleep(300)
+    expect(harness.host.describe().readiness.generation).toBe(1)
+    debug.close()
+    await harness.until(() => harness.host.describe().readiness.generation === 2)
   })
 
   it('[S-DBG-1] refuses to start for a script that has no inspector', async () => {

@@ -111,6 +111,9 @@ export function createScriptHost(deps: ScriptHostDeps) {
     /** What each handler has used since the node started. */
     cpuSeries: view.cpuSeries,
 
+    /** What the script's processes have used, all that they do for themselves included. */
+    cpuSeconds: () => lifecycle.cpuSeconds,
+
     /** Calls an RPC for an operator. Throws `runtime_unavailable` while the gate is closed. */
     consoleRpc: rpc.ofConsole,
 

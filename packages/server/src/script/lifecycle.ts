@@ -147,6 +147,11 @@ export class Lifecycle {
     return profile
   }
 
+  /** CPU of the script's processes since the node started. */
+  get cpuSeconds(): number {
+    return this.#workers.cpuSeconds
+  }
+
   /** Undefined while no script has taken up its calls. */
   get handlers(): Handlers | undefined {
     return this.#stage.serving?.handlers

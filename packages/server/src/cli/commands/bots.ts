@@ -63,12 +63,10 @@ function share(text: string | undefined): number | undefined {
 
 const noCpu = 'unknown: metrics.enabled with metrics.auth = "none" shows it'
 
-const without = 'without what the script process needs for itself'
-
 function reportLines(report: BotsReport): string[] {
   const { connected, clients, lost, seconds, server_cpu, calls } = report
   const cpu =
-    server_cpu === null ? noCpu : `${(server_cpu * 100).toFixed(0)} % of one core, ${without}`
+    server_cpu === null ? noCpu : `${(server_cpu * 100).toFixed(0)} % of one core, script included`
   const rows = calls.map(({ name, count, per_second, p50_ms, p99_ms, errors, first_error }) => {
     const times = [count, per_second.toFixed(1), p50_ms.toFixed(1), p99_ms.toFixed(1), errors]
     const why = first_error === null ? '' : `  ${first_error}`

@@ -2,17 +2,20 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { auditApi } from '@guildhall/contract'
 import { expect, it, onTestFinished } from 'vitest'
+import { createCaller } from '../../testing/api.ts'
 import { startNodeProcess } from '../../testing/node-process.ts'
+import { openOperator } from '../../testing/operator.ts'
 import { runCommand } from '../run-command.ts'
 
 /** A node with a game, and its command line. */
-async function open() {
+async function open({ main = 'main.ts', text = `guildhall.on_rpc('x', () => 1)` } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-reload-'))
   const game = join(folder, 'game')
   mkdirSync(game)
-  const save = (text: string) => writeFileSync(join(game, 'main.ts'), text)
-  save(`guildhall.on_rpc('x', () => 1)`)
+  const save = (text: string) => writeFileSync(join(game, main), text)
+  save(text)
   const set = { 'runtime.scripts_dir': game, 'server.node_id': `reload-${process.pid}` }
   const node = await startNodeProcess(set)
   onTestFinished(async () => {
@@ -40,7 +43,7 @@ async function open() {
   }
 }
 
-it('[S-REL-9] reload prints what came of it, and ends with 0 or 1', async () => {
+it('[S-REL-9] [S-REL-10] reload prints what came of it, which is not in the audit trail', async () => {
   const { run, save, node } = await open()
   const equal = await run('reload')
   expect(equal).toMatchObject({ code: 0, stderr: '' })
@@ -55,6 +58,9 @@ it('[S-REL-9] reload prints what came of it, and ends with 0 or 1', async () => 
   expect(rejected.code).toBe(1)
   expect(rejected.stdout).toMatch(/^rejected: main\.ts:1: SyntaxError.*; generation 3 goes on\n$/)
   expect((await fetch(`${node.url}/health`)).status).toBe(200)
+  const operator = await openOperator({ call: createCaller(node.url) })
+  const trail = auditApi.list.ok.parse((await operator.send('GET', '/audit')).body)
+  expect(trail.entries.map(({ action }) => action)).toEqual(['console.login'])
   const nobody = await run('reload', 'another')
   expect(nobody).toMatchObject({ code: 1, stdout: '' })
   expect(nobody.stderr).toMatch(/no node runs with this configuration/)
@@ -66,6 +72,43 @@ it('[S-REL-9] SIGHUP loads the script anew', async () => {
   await expect
     .poll(() => node.output(), { timeout: 20_000 })
     .toMatch(/the script serves .*generation=2 reason=signal/)
+}, 60_000)
+
+it('[S-REL-9] SIGHUP that comes twice while a candidate loads ends in one that serves', async () => {
+  const { node, save, run, folder } = await open()
+  const go = join(folder, 'go')
+  save(`import { existsSync } from 'node:fs'
+    console.log('a candidate loads')
+    while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeout(done, 20))
+    guildhall.on_rpc('x', () => 2)`)
+  const count = (text: RegExp) => node.output().match(text)?.length ?? 0
+  const soon = { timeout: 20_000 }
+  process.kill(node.pid, 'SIGHUP')
+  await expect.poll(() => count(/a candidate loads/g), soon).toBe(1)
+  process.kill(node.pid, 'SIGHUP')
+  process.kill(node.pid, 'SIGHUP')
+  writeFileSync(go, '')
+  // The last of them, or the next one behind.
+  const last = JSON.parse((await run('reload --json')).stdout)
+  expect(last).toMatchObject({ ok: true, outcome: 'active', reason: 'signal' })
+  const served = () => count(/the script serves .*reason=signal/g)
+  await expect.poll(served, soon).toBe(last.generation - 1)
+  expect(served()).toBeGreaterThanOrEqual(2)
+  expect(served()).toBeLessThanOrEqual(4)
+  expect(count(/rejected/g)).toBe(0)
+  const operator = await openOperator({ call: createCaller(node.url) })
+  const asked = await operator.send('POST', '/runtime/rpc/x', { payload: '' })
+  expect(asked.body).toMatchObject({ ok: true, reply: '2' })
+}, 90_000)
+
+it('[S-PRF-2] profile of a script in another engine says that it is not for this engine', async () => {
+  const text = 'guildhall.on_rpc("x", function() return "1" end)'
+  const { run } = await open({ main: 'main.lua', text })
+  const refused = await run('profile --seconds 1 --out game.cpuprofile')
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toContain('not for this engine')
+  const json = await run('profile --seconds 1 --json')
+  expect(JSON.parse(json.stdout)).toEqual({ ok: false, problems: ['not for this engine'] })
 }, 60_000)
 
 it('[S-PRF-2] profile writes where the CPU of the script goes', async () => {

@@ -17,6 +17,8 @@ export type NodeReadings = {
   matchmaker: MatchmakerTotals
   /** CPU of the script's handlers since the start. */
   scriptCpu: readonly { hook: string; name: string; seconds: number }[]
+  /** CPU of the script's processes since the start. */
+  scriptProcessCpuSeconds: number
   hashingDepth: number
   /** Attempts that a limit refused, by rule. */
   admissionRefusals: ReadonlyMap<string, number>
@@ -188,6 +190,12 @@ const rows: readonly Row[] = [
       const dueMs = scheduler.next_due_at_unix_ms ?? nowUnixMs
       return [['boards', Math.max(0, nowUnixMs - dueMs) / 1000]]
     },
+  },
+  {
+    name: 'script_process_cpu_seconds_total',
+    help: "CPU time of the script's processes, handlers included; they say it once a second.",
+    type: 'counter',
+    read: ({ scriptProcessCpuSeconds }) => scriptProcessCpuSeconds,
   },
   {
     name: 'lag_uploads_total',

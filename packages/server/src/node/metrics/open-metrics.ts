@@ -28,7 +28,10 @@ export type MetricsSources = {
   pipeline: PipelineDeps
   listener: Awaited<ReturnType<typeof createListener>>
   instruments: Instruments
-  play: { gateway: Pick<Gateway, 'matchmaker'>; script: Pick<ScriptHost, 'cpuSeries'> }
+  play: {
+    gateway: Pick<Gateway, 'matchmaker'>
+    script: Pick<ScriptHost, 'cpuSeries' | 'cpuSeconds'>
+  }
   status(): NodeReadings['status']
   logLinesDropped(): number
 }
@@ -85,6 +88,7 @@ function readingsOf(sources: MetricsSources): NodeReadings {
     ],
     matchmaker,
     scriptCpu: sources.play.script.cpuSeries(),
+    scriptProcessCpuSeconds: sources.play.script.cpuSeconds(),
     hashingDepth: features.hashing.depth(),
     admissionRefusals: features.admission.refusals(),
     logLinesDropped: sources.logLinesDropped(),

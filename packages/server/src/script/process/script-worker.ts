@@ -58,6 +58,7 @@ export class ScriptWorker {
   #pings = 0
   /** The ping that is not answered, and how many batches were sent before it. */
   #inspectorPort: number | undefined
+  #cpuUs = 0
   #isAttached = false
   #openPing: { readonly n: number; readonly batches: number } | undefined
   #batchesSent = 0
@@ -98,6 +99,11 @@ export class ScriptWorker {
   /** Whether a debugger is attached: it is not looked at meanwhile. */
   get isAttached(): boolean {
     return this.#isAttached
+  }
+
+  /** CPU of its whole process in seconds, as it said last: it does so every second. */
+  get cpuSeconds(): number {
+    return this.#cpuUs / 1_000_000
   }
 
   /** The files that its engine has looked for so far. */
@@ -233,14 +239,19 @@ export class ScriptWorker {
   /** What the watchdog inside the process says: the script's own thread may be stuck. */
   #listen(reports: Readable): void {
     const split = createLineSplitter((line) => {
-      const [word, running, begun] = line.split(' ')
-      const overdue = { running: Number(running), begun: Number(begun) }
-      if (word === 'beat') this.#heartbeat.beat(Number(running))
+      const [word, first, second] = line.split(' ')
+      const overdue = { running: Number(first), begun: Number(second) }
+      if (word === 'beat') this.#beat(Number(first), Number(second))
       else if (word === 'overdue') this.#fail('a slice ran past its deadline', overdue)
       else if (word === 'memory') this.#fail('it uses more than its memory')
       else if (word === 'unresponsive') this.#fail('it does not respond')
     })
     reports.setEncoding('utf8').on('data', split)
+  }
+
+  #beat(turns: number, cpuUs: number): void {
+    if (Number.isSafeInteger(cpuUs)) this.#cpuUs = Math.max(this.#cpuUs, cpuUs)
+    this.#heartbeat.beat(turns)
   }
 
   #fail(reason: string, overdue?: Overdue): void {

@@ -1,11 +1,26 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../kernel/clock.fake.ts'
+import { startHarness } from '../host.fixture.ts'
 import { startReloading, version } from './reload.fixture.ts'
 
-const dying = (n: number) => version(n, 'setTimeout(() => process.exit(), 50)')
+/** A script that ends its process at each call. */
+const dying = `guildhall.on_rpc('version', () => process.exit())`
+
+type Reloading = Awaited<ReturnType<typeof startReloading>>
+
+/** Calls the script, again and again, until something has come of it. */
+async function callUntil({ rpc, clock }: Reloading, condition: () => boolean): Promise<void> {
+  while (!condition()) {
+    await rpc('version')
+    await clock.sleep(10)
+  }
+}
 
 describe('rollback', () => {
   it('[S-REL-11] [S-REC-1] gives up a revision that fails three times, for the one before it', async () => {
-    const { rpc, save, until, activations, host, lines, journal } = await startReloading({
+    const reloading = await startReloading({
       files: {
         'main.ts': version(
           1,
@@ -15,9 +30,10 @@ describe('rollback', () => {
         ),
       },
     })
+    const { rpc, save, until, activations, host, lines, journal } = reloading
     const before = host.describe().readiness.revision_id
-    save('main.ts', dying(2))
-    await until(() => activations()[0]?.reason === 'rollback')
+    save('main.ts', dying)
+    await callUntil(reloading, () => activations()[0]?.reason === 'rollback')
     expect([await rpc('version'), await rpc('reason')]).toEqual(['1', 'rollback'])
     expect(host.describe().readiness).toMatchObject({
       ...{ state: 'ready', revision_id: before },
@@ -32,11 +48,40 @@ describe('rollback', () => {
     save('main.ts', version(3))
     await until(() => activations()[0]?.reason === 'reload')
     const tried = activations().length
-    save('main.ts', dying(2))
+    save('main.ts', dying)
     save('other', '')
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     expect(activations()).toHaveLength(tried)
     expect(await rpc('version')).toBe('3')
+  })
+
+  it.each([
+    ['dies 5 s after each start', [5_000, 10_100, 15_200], ['rollback', '1']],
+    ['dies for the third time 30 s after it took over', [5_000, 20_000, 30_000], ['rollback', '1']],
+    ['dies for the third time a moment later', [5_000, 20_000, 30_001], ['restart', '2']],
+  ])('[S-REL-11] one that %s', async (_, timesMs, [reason, serves]) => {
+    const gameClock = createFakeClock()
+    const { folder, rpc, host, until } = await startHarness({
+      files: { 'main.ts': version(1) },
+      gameClock,
+    })
+    const readiness = () => host.describe().readiness
+    writeFileSync(
+      join(folder, 'main.ts'),
+      version(2, `guildhall.on_rpc('die', () => process.exit())`),
+    )
+    await host.reload()
+    const takenOverMs = gameClock.monotonicMs()
+    for (const [index, atMs] of timesMs.entries()) {
+      await gameClock.advance(takenOverMs + atMs - gameClock.monotonicMs())
+      await rpc('die')
+      await until(() => readiness().state !== 'ready')
+      // By then it is started again, unless something else is.
+      await gameClock.advance(100)
+      await until(() => readiness().generation === index + 3 && readiness().state === 'ready')
+    }
+    expect(host.failures().reloads[0]).toMatchObject({ outcome: 'active', reason })
+    expect(await rpc('version')).toBe(serves)
   })
 
   it.each([
@@ -69,12 +114,13 @@ describe('rollback', () => {
   )
 
   it('[S-REL-11] [S-REC-4] comes with an open circuit as well', async () => {
-    const { rpc, save, until, activations, host } = await startReloading({
+    const reloading = await startReloading({
       files: { 'main.ts': version(1) },
       config: { restart_limit: 1 },
     })
-    save('main.ts', dying(2))
-    await until(() => activations()[0]?.reason === 'rollback')
+    const { rpc, save, activations, host } = reloading
+    save('main.ts', dying)
+    await callUntil(reloading, () => activations()[0]?.reason === 'rollback')
     expect(await rpc('version')).toBe('1')
     expect(host.describe().readiness).toMatchObject({
       state: 'ready',
@@ -83,11 +129,12 @@ describe('rollback', () => {
   })
 
   it('[S-REL-11] is not for a revision that fails at boot, nor for what a change mends', async () => {
-    const { rpc, save, until, activations } = await startReloading({
-      files: { 'main.ts': dying(1) },
+    const reloading = await startReloading({
+      files: { 'main.ts': dying },
       config: { restart_limit: 2, restart_backoff_max_ms: 100 },
     })
-    await until(() => activations().length >= 2)
+    const { rpc, save, until, activations } = reloading
+    await callUntil(reloading, () => activations().length >= 3)
     save('main.ts', version(2))
     await until(() => activations()[0]?.reason === 'reload')
     expect(await rpc('version')).toBe('2')

@@ -57,6 +57,8 @@ type Request = { selection: Selection; files?: readonly ScriptFile[] | undefined
 export class ScriptWorkers {
   readonly #deps: ScriptWorkersDeps
   readonly #workers = new Set<ScriptWorker>()
+  /** CPU of those that have ended. */
+  #endedCpuSeconds = 0
   #loads = 0
   #isOver = false
 
@@ -106,10 +108,17 @@ export class ScriptWorkers {
     return [...this.#workers].at(-1)
   }
 
+  /** CPU of the processes of all scripts since the node started. */
+  get cpuSeconds(): number {
+    let seconds = this.#endedCpuSeconds
+    for (const worker of this.#workers) seconds += worker.cpuSeconds
+    return seconds
+  }
+
   /** Ends a process; what its script had is the caller's business. */
   async end(worker: ScriptWorker): Promise<void> {
     await worker.stop()
-    this.#workers.delete(worker)
+    this.#forget(worker)
   }
 
   /** Ends all processes, and starts none any more. */
@@ -164,12 +173,16 @@ export class ScriptWorkers {
       log,
       output: (batch) => script.receive(batch),
       ended: (end) => {
-        this.#workers.delete(worker)
+        this.#forget(worker)
         this.#deps.ended(script, end)
       },
     })
     this.#workers.add(worker)
     return worker
+  }
+
+  #forget(worker: ScriptWorker): void {
+    if (this.#workers.delete(worker)) this.#endedCpuSeconds += worker.cpuSeconds
   }
 }
 

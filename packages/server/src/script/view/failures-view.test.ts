@@ -177,6 +177,24 @@ describe('the CPU of handlers', () => {
     use.stop()
   })
 
+  it('[S-PRF-1] stands beside that of all that the script does, over its processes', async () => {
+    const { host, rpc, until } = await script(
+      `guildhall.on_rpc('burn', () => {
+         const begin = process.cpuUsage().user
+         setTimeout(() => { while (process.cpuUsage().user < begin + 400_000); })
+       })`,
+    )
+    await rpc('burn')
+    await until(() => host.cpuSeconds() >= 0.4)
+    const handlers = host.cpuSeries().reduce((sum, { seconds }) => sum + seconds, 0)
+    expect(handlers).toBeLessThan(0.4)
+    const before = host.cpuSeconds()
+    await host.reload()
+    await until(() => host.cpuSeconds() > before)
+    await host.reload()
+    expect(host.cpuSeconds()).toBeGreaterThan(before)
+  })
+
   it('[S-VIEW-3] counts all rooms of a tick', async () => {
     const rooms = [1, 2, 3].map((room_id) => ({
       room_id,

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../../kernel/clock.fake.ts'
-import { beginSlice, createControl, endSlice, overdueCall, setOpenCalls } from '../control.ts'
+import {
+  beginSlice,
+  createControl,
+  endSlice,
+  overdueCall,
+  setAttached,
+  setOpenCalls,
+} from '../control.ts'
 import { createWatch } from './watch.ts'
 
 function create({ deadlineMs = 100, answering = true } = {}) {
@@ -92,6 +99,22 @@ describe('the watch', () => {
       await clock.advance(500)
     }
     expect(seen).toEqual([])
+  })
+
+  it('[S-DBG-1] rests while a debugger is attached, in a slice and between slices', async () => {
+    const { clock, control, seen, pings } = create({ answering: false })
+    await clock.advance(1_500)
+    const sent = pings()
+    setAttached(control, true)
+    await clock.advance(60_000)
+    beginSlice(control, 7)
+    await clock.advance(60_000)
+    expect([seen, pings()]).toEqual([[], sent])
+    setAttached(control, false)
+    await clock.advance(1_050)
+    expect(seen).toEqual([])
+    await clock.advance(100)
+    expect(seen[0]).toBe('overdue 7 7')
   })
 
   it('[S-LIM-2] allows a slice of a waiting call, unknown to the host, no more than a known one', async () => {

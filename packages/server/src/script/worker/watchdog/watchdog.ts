@@ -31,7 +31,8 @@ function watch(port: NonNullable<typeof parentPort>, settings: WatchdogSettings)
 
   function beat(): void {
     if (process.ppid !== node) end()
-    writeSync(reportFd, `beat ${watched.turns()}\n`)
+    const { user, system } = process.cpuUsage()
+    writeSync(reportFd, `beat ${watched.turns()} ${user + system}\n`)
   }
 
   function lookAtMemory(): void {
@@ -53,6 +54,7 @@ function watch(port: NonNullable<typeof parentPort>, settings: WatchdogSettings)
   port.on('message', (message: unknown) => {
     if (isFromWatched(message)) watched.pong(message.n)
   })
+  beat()
   clock.every(protocolTimes.beatEveryMs, beat)
   clock.every(protocolTimes.memoryLookEveryMs, lookAtMemory)
   watched.start()
