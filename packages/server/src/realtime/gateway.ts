@@ -163,7 +163,9 @@ function createClusterRelay(deps: GatewayDeps, cluster: ClusterDeps, play: () =>
     registry: deps.online.registry,
     replaceSession(sessionId, participant) {
       const older = deps.online.sessions.byId(sessionId)
-      if (older?.isParticipant(participant)) older.end(closings.sessionReplaced)
+      // The seat waits for the newer connection, as one that was lost.
+      const closing = { ...closings.sessionReplaced, seat: 'kept' } as const
+      if (older?.isParticipant(participant)) older.end(closing)
     },
     play,
   })

@@ -5,7 +5,7 @@ import { type Claimed, nowhere, type Place } from '../play.port.ts'
 import type { Player } from '../ports.ts'
 import type { Entered } from './elsewhere.port.ts'
 import type { Away } from './participants/away.ts'
-import { disconnect, nobody, type Participant, placeOf } from './participants/participant.ts'
+import { disconnect, nobody, type Participant } from './participants/participant.ts'
 import type { Registry } from './participants/registry.ts'
 import type { RelayedRequest, RoomEntry } from './rooms/requests/room-entry.ts'
 import type { Rooms } from './rooms/rooms.ts'
@@ -29,8 +29,8 @@ export type Visits = {
   leave(participant: number): number | undefined
   /** Removes it from its room, with MATCH_CLOSED. */
   remove(participant: number): void
-  /** The dropped participant, for the connection that has lost its way to it. */
-  claim(participant: number, account: Player): Place | undefined
+  /** A certain dropped participant, for a connection of its account that knows it. */
+  claim(participant: number, account: Player): Awaitable<Claimed> | undefined
   /** A seat of the account that is here. */
   claimOwn(account: Player): Awaitable<Claimed> | undefined
   /** The topics that a participant is in. */
@@ -99,14 +99,8 @@ export function createVisits({ registry, rooms, entry, seats, finish }: VisitsDe
       const participant = registry.byId(id)
       if (participant?.room !== undefined) rooms.remove(participant, participant.room)
     },
-    claim: (id, account) => seats.claimOf(id, account),
-    claimOwn(account) {
-      const participant = seats.claim(account)
-      if (participant === undefined) return undefined
-      const claimed = { participant: participant.context.participant, place: placeOf(participant) }
-      const unsent = seats.unsentOf(participant)
-      return unsent === undefined ? claimed : unsent.then(() => claimed)
-    },
+    claim: seats.claimOf,
+    claimOwn: seats.claim,
     topicsOf: (id) => [...(registry.byId(id)?.topics ?? [])],
     awaitUnsent: seats.awaitUnsent,
     addUnsent: seats.addUnsent,

@@ -1,3 +1,4 @@
+import type { Replaced } from '../../kernel/cluster/directory.ts'
 import { late, within } from '../../kernel/time/within.ts'
 import { slotOf } from '../counting-ids.ts'
 import type { OutgoingFrame } from '../frames/outgoing-frame.ts'
@@ -12,14 +13,24 @@ import type { RelayDeps } from './relay-deps.ts'
 import { Visit } from './visit.ts'
 import type { VisitDeps } from './visit-deps.ts'
 
+type EdgeSideDeps = RelayDeps & {
+  links: Links
+  /** Has the node of an older connection end it; the node of its seat. */
+  handOver(older: Replaced): Promise<string | undefined>
+  /** A participant has its connection on this node now. */
+  forward(participant: number, boot: string): void
+}
+
 /** The participants of this node that are in rooms of others. */
-export function createEdgeSide(deps: RelayDeps & { links: Links }) {
+export function createEdgeSide(deps: EdgeSideDeps) {
   const { links, membership, directory, clock, play } = deps
   const visits = new Map<number, Visit>()
   /** Visits that have claimed a seat and wait for their connection to arrive, by participant. */
   const claimed = new Map<number, Visit>()
   /** Where accounts that have just dropped here have their seats, until the directory says so. */
   const recent = new Map<string, { boot: string; untilMs: number }>()
+  /** Called when nothing is left of a visit. */
+  const overs = new Map<number, () => void>()
   let visitsMade = 0
   let callsMade = 0
 
@@ -46,6 +57,8 @@ export function createEdgeSide(deps: RelayDeps & { links: Links }) {
     },
     over(visit) {
       visits.delete(visit.number)
+      overs.get(visit.number)?.()
+      overs.delete(visit.number)
       for (const [participant, each] of claimed)
         if (each.number === visit.number) claimed.delete(participant)
       const isUsed = visits.values().some(({ link }) => link === visit.link)
@@ -88,19 +101,37 @@ export function createEdgeSide(deps: RelayDeps & { links: Links }) {
       return visit.enter(request, { mayCreate: at?.mayCreate ?? false })
     },
     async claim(account: Player): Promise<Claimed | undefined> {
-      const boot = await seatOf(account)
-      if (boot === undefined || boot === membership.bootId) return undefined
-      if (!membership.isThere(boot)) return undefined
-      const visit = open(boot)
-      const answer = await visit.claim(account, null)
-      if (answer !== undefined) claimed.set(answer.participant, visit)
-      return answer
+      const known = recent.get(account.user_id)
+      recent.delete(account.user_id)
+      if (known !== undefined && known.untilMs > clock.monotonicMs()) {
+        const claimed = await claimAt(known.boot, account, null)
+        if (claimed !== undefined) return claimed
+      }
+      const places = await placesOf(account)
+      return (await takeOver(account, places)) ?? claimSeat(account, places)
     },
     arrive(participant: Participant): Promise<void> | undefined {
       const { participant: id } = participant.context
       const visit = claimed.get(id)
-      if (visit === undefined || !claimed.delete(id)) return undefined
-      return visit.arrive(participant)
+      if (visit !== undefined && claimed.delete(id)) return visit.arrive(participant)
+      // It is back in a room of this node, and had its connection on another one before.
+      const isGuest = slotOf(id) !== membership.slot
+      if (isGuest && !participant.relayed) deps.forward(id, membership.bootId)
+      return undefined
+    },
+    /** A seat of the participant, once its connection has ended for a newer one elsewhere. */
+    seatOf({ away, room, context }: Participant): { kept(): Promise<string | undefined> } {
+      return {
+        async kept() {
+          if (context.user_id !== null) recent.delete(context.user_id)
+          if (room !== undefined) return membership.bootId
+          if (!(away instanceof Visit)) return undefined
+          if (visits.has(away.number)) {
+            await new Promise<void>((resolve) => overs.set(away.number, resolve))
+          }
+          return away.boot
+        },
+      }
     },
     release(participant: number): void {
       const visit = claimed.get(participant)
@@ -126,21 +157,50 @@ export function createEdgeSide(deps: RelayDeps & { links: Links }) {
     },
   }
 
-  /** The node where a seat waits for the account. */
-  async function seatOf({ user_id, session_id }: Player): Promise<string | undefined> {
-    const known = recent.get(user_id)
-    recent.delete(user_id)
-    if (known !== undefined && known.untilMs > clock.monotonicMs()) return known.boot
+  type Places = Awaited<ReturnType<typeof directory.placesOf>>
+
+  async function placesOf({ user_id }: Player): Promise<Places> {
+    const nothing = { sessions: [], seats: [] }
     try {
-      const asked = directory.placesOf([user_id])
-      const places = await within(clock, deps.commandTimeoutMs, asked)
-      if (places === late) return undefined
-      const { seats } = places
-      const there = seats.filter(({ boot_id }) => membership.isThere(boot_id))
-      const seat = there.findLast((each) => each.session_id === session_id) ?? there.at(-1)
-      return seat?.boot_id
+      const places = await within(clock, deps.commandTimeoutMs, directory.placesOf([user_id]))
+      return places === late ? nothing : places
     } catch {
-      return undefined
+      return nothing
     }
+  }
+
+  /** The participant of an older connection of the session, which is still open elsewhere. */
+  async function takeOver(
+    account: Player,
+    { sessions }: Places,
+  ): Promise<Claimed | undefined> {
+    const older = sessions.find(({ session_id }) => session_id === account.session_id)
+    if (older === undefined || older.boot_id === membership.bootId) return undefined
+    if (!membership.isThere(older.boot_id)) return undefined
+    const boot = await deps.handOver(older)
+    return boot === undefined ? undefined : claimAt(boot, account, older.participant)
+  }
+
+  /** A seat on another node that waits for the account. */
+  async function claimSeat(account: Player, { seats }: Places): Promise<Claimed | undefined> {
+    const there = seats.filter(({ boot_id }) => membership.isThere(boot_id))
+    const own = there.findLast(({ session_id }) => session_id === account.session_id)
+    const seat = own ?? there.at(-1)
+    return seat && claimAt(seat.boot_id, account, null)
+  }
+
+  async function claimAt(
+    boot: string,
+    account: Player,
+    participant: number | null,
+  ): Promise<Claimed | undefined> {
+    if (boot === membership.bootId) {
+      return participant === null ? undefined : play().visits.claim(participant, account)
+    }
+    if (!membership.isThere(boot)) return undefined
+    const visit = open(boot)
+    const answer = await visit.claim(account, participant)
+    if (answer !== undefined) claimed.set(answer.participant, visit)
+    return answer
   }
 }

@@ -59,15 +59,10 @@ export function createOwnerSide(
     const { visit, account, participant } = ask
     const nobody = { room_id: null, match_id: null, binding: null }
     const refuse = () => link.send({ type: 'claimed', visit, participant: null, place: nobody })
-    if (participant !== null) {
-      const place = visits.claim(participant, account)
-      if (place === undefined) return refuse()
-      add(link, visit, participant)
-      return link.send({ type: 'claimed', visit, participant, place })
-    }
-    const found = visits.claimOwn(account)
+    const found =
+      participant === null ? visits.claimOwn(account) : visits.claim(participant, account)
     if (found === undefined) return refuse()
-    const { participant: id, place } = await found
+    const { participant: id, place } = found instanceof Promise ? await found : found
     if (link.isOver) return port.leave(id, 'kept', [])
     add(link, visit, id)
     link.send({ type: 'claimed', visit, participant: id, place })

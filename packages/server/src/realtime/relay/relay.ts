@@ -9,6 +9,7 @@ import { type Asks, createAsks } from './asks.ts'
 import { createCoordination } from './coordination/coordination.ts'
 import { createEdgeSide } from './edge-side.ts'
 import { createEverywhere } from './everywhere.ts'
+import { createHandOvers } from './hand-overs.ts'
 import { createLinks, type Links } from './links.ts'
 import { type Content, decodeMessage, encodeMessage } from './messages.ts'
 import { createNames, type Names } from './names.ts'
@@ -50,8 +51,13 @@ export function createRelay(deps: RelayDeps): Relay {
     edgeLinkOver: (link) => edge.linkOver(link),
     ownerLinkOver: (link) => owner.linkOver(link),
   })
-  const edge = createEdgeSide({ ...deps, links })
   const everywhere = createEverywhere({ ...deps, local: () => play().local })
+  const asks = createAsks(deps)
+  const edge = createEdgeSide({
+    ...{ ...deps, links, forward: everywhere.forward },
+    handOver: (older) => handOvers.ask(older),
+  })
+  const handOvers = createHandOvers({ ...deps, asks, seatOf: edge.seatOf })
   const owner = createOwnerSide({ ...deps, ...everywhere })
   const places = createPlaces({
     ...deps,
@@ -60,7 +66,6 @@ export function createRelay(deps: RelayDeps): Relay {
     replaced: sendReplaced,
     replacedHere: ({ session_id, participant }) => deps.replaceSession(session_id, participant),
   })
-  const asks = createAsks(deps)
   const coordination = createCoordination({ ...deps, asks, gathered: () => play().gathered })
   deps.registry.watch((participant) => {
     places.touched(participant)
@@ -117,7 +122,7 @@ export function createRelay(deps: RelayDeps): Relay {
       reserveName: names.reserve,
       releaseName: names.release,
       placeOfNewRoom: () => placeOfNewRoom(membership),
-      claim: edge.claim,
+      claim: (account) => (deps.graceMs === 0 ? undefined : edge.claim(account)),
       arrive: edge.arrive,
       release: edge.release,
       commandTimeoutMs: deps.commandTimeoutMs,

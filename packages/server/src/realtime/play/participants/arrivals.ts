@@ -15,7 +15,6 @@ import {
   newParticipant,
   nobody,
   type Participant,
-  placeOf,
 } from './participant.ts'
 import type { Registry } from './registry.ts'
 
@@ -79,13 +78,7 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
   }
 
   return {
-    claim(account) {
-      const participant = seats.claim(account)
-      if (participant === undefined) return elsewhere.claim(account)
-      const claimed = { participant: participant.context.participant, place: placeOf(participant) }
-      const unsent = seats.unsentOf(participant)
-      return unsent === undefined ? claimed : unsent.then(() => claimed)
-    },
+    claim: (account) => seats.claim(account) ?? elsewhere.claim(account),
     arrive({ participant: id, account, flags, relayed = false }, receiver) {
       const participant = registry.byId(id) ?? newParticipant(id, account)
       const sinceMs = Math.floor(clock.monotonicMs())

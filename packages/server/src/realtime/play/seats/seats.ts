@@ -1,11 +1,12 @@
 import type { Departure, SeatTimes } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
+import type { Awaitable } from '../../../kernel/time/awaitable.ts'
 import { createDeadlineQueue } from '../../../kernel/time/deadline-queue.ts'
 import type { TransportLimits } from '../../config.ts'
 import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { QueueHolder, QueueLedger } from '../../frames/queue-ledger.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
-import type { Place, SeatFate } from '../../play.port.ts'
+import type { Claimed, SeatFate } from '../../play.port.ts'
 import type { GameScript, Player } from '../../ports.ts'
 import type { Disconnected } from '../gatherings.ts'
 import { disconnect, type Participant, placeOf } from '../participants/participant.ts'
@@ -29,14 +30,13 @@ export type Seats = {
   /** Keeps the seat, or hands it over: then it is claimed before the turn ends. */
   drop(participant: Participant, fate: SeatFate, unsent: readonly OutgoingFrame[]): void
   /** The dropped participant that a new connection of the account takes over. */
-  claim(account: Player): Participant | undefined
-  /** The same for one participant, whose connection goes on. */
-  claimOf(participant: number, account: Player): Place | undefined
+  claim(account: Player): Awaitable<Claimed> | undefined
+  /** The same for a certain participant. */
+  claimOf(participant: number, account: Player): Awaitable<Claimed> | undefined
   /** The connection that claimed the seat was lost before it arrived. */
   release(participant: Participant): void
   /** What was under way to a dropped participant is still to come back; resolves when it has. */
   awaitUnsent(participant: number): void
-  unsentOf(participant: Participant): Promise<void> | undefined
   /** What was under way to a dropped participant; nothing more of it comes. */
   addUnsent(participant: number, unsent: readonly OutgoingFrame[]): void
   /** Whether the seat of a participant is claimed, and it was not welcomed yet. */
@@ -138,13 +138,14 @@ export function createSeats(deps: SeatsDeps): Seats {
   }
 
   /** Somebody has the seat from here on, and is expected to arrive. */
-  function handOver(seat: Seat, account: Player): Participant {
-    const { participant } = seat
+  function handOver(seat: Seat, account: Player): Awaitable<Claimed> {
+    const { participant, unsent } = seat
     take(seat)
     returning.set(participant, seat)
     participant.session_id = account.session_id
     participant.session_ends_at_unix_ms = account.refresh_expires_at_unix_ms
-    return participant
+    const claimed = { participant: participant.context.participant, place: placeOf(participant) }
+    return unsent === undefined ? claimed : unsent.then(() => claimed)
   }
 
   function timesOf(seat: Seat): SeatTimes {
@@ -186,14 +187,13 @@ export function createSeats(deps: SeatsDeps): Seats {
       const seat = seats.get(id)
       if (seat === undefined || seat.participant.context.user_id !== account.user_id)
         return undefined
-      return placeOf(handOver(seat, account))
+      return handOver(seat, account)
     },
     release(participant) {
       const seat = returning.get(participant)
       if (seat !== undefined && returning.delete(participant)) put(seat)
     },
     awaitUnsent: (id) => seats.get(id)?.awaitUnsent(),
-    unsentOf: (participant) => returning.get(participant)?.unsent,
     addUnsent(id, unsent) {
       const participant = registry.byId(id)
       const seat = seats.get(id) ?? (participant && returning.get(participant))

@@ -1,0 +1,134 @@
+import { afterEach, expect, test } from 'vitest'
+import { joinAs, type Player } from '../play/rooms/rooms.fixture.ts'
+import { waiting } from '../realtime.fixture.ts'
+import { type ClusterFixture, type ClusterNode, startCluster } from './cluster.fixture.ts'
+
+/** A newer connection of a session arrives on another node, while the older one is open. */
+
+let cluster: ClusterFixture
+afterEach(() => cluster.close())
+
+const grace = { rooms: { reconnect_grace_ms: 10_000 } }
+const idOf = (slot: number, n: number) => slot * 2 ** 40 + n
+
+/** Ann has made a room on the first node; Bob has joined it from the node that is given. */
+async function startWithBobAt(at: number) {
+  cluster = await startCluster({ size: 3, ...grace })
+  const ann = await joinAs(cluster.nodes[0], 't-ann', 2)
+  ann.create('arena')
+  await ann.lines(2)
+  const older = await joinAs(nodeAt(at), 't-bob', 2)
+  older.create('arena')
+  await older.lines(2)
+  await ann.line()
+  await cluster.pass(500)
+  return { ann, older }
+}
+
+function nodeAt(at: number): ClusterNode {
+  const node = cluster.nodes[at]
+  if (node === undefined) throw new Error('no such node')
+  return node
+}
+
+async function heard(player: Player, count: number): Promise<string[]> {
+  return player.lines(count)
+}
+
+/** What the script of the room's node has seen of Bob since a moment. */
+function seenOf(participant: number, since: number): string[] {
+  return cluster.nodes[0].script.hooks().slice(since).filter((line) => line.endsWith(`${participant}`))
+}
+
+const ways = [
+  { title: 'from the node of the room to another one', from: 0, to: 1 },
+  { title: 'to the node of the room', from: 1, to: 0 },
+  { title: 'between two others', from: 1, to: 2 },
+]
+
+for (const { title, from, to } of ways) {
+  test(`[R-RET-5, R-CL-10] the newer connection takes the participant over, ${title}`, async () => {
+    const { ann, older } = await startWithBobAt(from)
+    const bob = idOf(from + 1, from === 0 ? 2 : 1)
+    const before = cluster.nodes[0].script.calls.length
+    const newer = await joinAs(nodeAt(to), 't-bob')
+    expect(await newer.line()).toBe(`joined ${idOf(1, 1)} arena/`)
+    expect(await older.closed).toMatchObject({ code: 4005 })
+    expect(await heard(ann, 2)).toEqual([
+      expect.stringContaining(`dropped ${idOf(1, 1)} ${bob}`),
+      expect.stringContaining(`returned ${idOf(1, 1)} ${bob}`),
+    ])
+    expect(seenOf(bob, before)).toEqual([`drop ${bob}`, `return ${bob}`])
+    expect(await cluster.nodes[0].gateway.members(idOf(1, 1))).toMatchObject([
+      { user_id: 'u-ann', connected: true },
+      { user_id: 'u-bob', participant: bob, connected: true },
+    ])
+    expect(cluster.nodes[0].gateway.metrics()).toMatchObject({ dropped_seats_active: 0 })
+
+    // Whoever sends to it reaches it where it is now, and it stays there.
+    const last = nodeAt(2).gateway
+    last.send({ kind: 101, body: Buffer.from('x'), unreliable: false, participants: [bob] })
+    expect((await newer.next()).kind).toBe(101)
+    await cluster.pass(2000)
+    expect(newer.isOpen()).toBe(true)
+    expect(newer.received).toEqual([])
+  })
+}
+
+test('[R-RET-5, R-CL-18] a session that goes to and fro keeps its participant', async () => {
+  const { older } = await startWithBobAt(1)
+  const connections = [older]
+  for (const at of [2, 1, 0, 1]) {
+    const newer = await joinAs(nodeAt(at), 't-bob')
+    expect(await newer.line()).toBe(`joined ${idOf(1, 1)} arena/`)
+    expect(await connections.at(-1)?.closed).toMatchObject({ code: 4005 })
+    connections.push(newer)
+    await cluster.pass(1000)
+  }
+  expect(await cluster.nodes[0].gateway.members(idOf(1, 1))).toMatchObject([
+    { user_id: 'u-ann' },
+    { participant: idOf(2, 1), connected: true },
+  ])
+})
+
+test('[R-CL-10] outside of rooms the older one is closed, and the newer one is somebody new', async () => {
+  cluster = await startCluster(grace)
+  const [one, two] = cluster.nodes
+  const older = await joinAs(one, 't-bob')
+  await cluster.pass(500)
+  const newer = await joinAs(two, 't-bob')
+  expect(await older.closed).toMatchObject({ code: 4005 })
+  expect(one.script.hooks()).toEqual([`join ${idOf(1, 1)}`, `leave ${idOf(1, 1)}`])
+  await expect.poll(() => two.script.hooks(), waiting).toEqual([`join ${idOf(2, 1)}`])
+  await cluster.pass(2000)
+  expect(newer.isOpen()).toBe(true)
+})
+
+test('[R-CL-10, R-CL-18] an older node that is silent keeps nobody waiting for longer', async () => {
+  const { older } = await startWithBobAt(1)
+  const [one, two, three] = cluster.nodes
+  two.cut(true)
+  const newer = await joinAs(three ?? one, 't-bob')
+  const { script } = three ?? one
+  expect(script.hooks()).toEqual([])
+  await cluster.pass(2500)
+  expect(script.hooks()).toEqual([`join ${idOf(3, 1)}`])
+  // The directory has what the bus has lost.
+  expect(await older.closed).toMatchObject({ code: 4005 })
+  expect(newer.isOpen()).toBe(true)
+})
+
+test('[R-RET-5] without a grace nothing is handed over', async () => {
+  cluster = await startCluster()
+  const [one, two] = cluster.nodes
+  const older = await joinAs(one, 't-bob', 2)
+  older.create('arena')
+  await older.lines(2)
+  await cluster.pass(500)
+  const newer = await joinAs(two, 't-bob')
+  await cluster.pass(1500)
+  expect(await older.closed).toMatchObject({ code: 4005 })
+  expect(two.script.hooks()).toEqual([`join ${idOf(2, 1)}`])
+  expect(newer.received).toEqual([])
+  expect(one.gateway.metrics()).toMatchObject({ rooms_active: 0 })
+})
