@@ -2,6 +2,7 @@ import type { JsonObject } from '@guildhall/contract'
 import type { Awaitable } from '../../kernel/time/awaitable.ts'
 import type { AccountKey, Accounts } from './accounts.port.ts'
 import type { FormedMatch, MatchOrder } from './matchmaker/offers/match-order.ts'
+import type { OfferOrder, SharedOffers } from './matchmaker/offers/offer.ts'
 import type { Ticket } from './matchmaker/tickets/ticket.ts'
 import type { TicketRecord } from './matchmaker/tickets/ticket-record.ts'
 import type { Party } from './parties/party.ts'
@@ -24,6 +25,10 @@ export type Coordination = {
   placeOfMatch(accounts: readonly AccountKey[]): string | undefined
   /** Has another node make the room; undefined when it has not. */
   form(boot: string, order: MatchOrder): Promise<FormedMatch | undefined>
+  /** Has another node take tickets into its offer; undefined when it does not answer. */
+  fillOffer(boot: string, order: OfferOrder): Promise<FormedMatch | undefined>
+  /** What the rooms of this node offer may have changed. */
+  offersChanged(): void
   /** What is to survive the end of this node has changed. */
   ticketChanged(ticket: Ticket): void
   partyChanged(party: Party): void
@@ -49,6 +54,8 @@ export type Gathered = {
   repeat(account: AccountKey): void
   /** Makes the room of a match; undefined when none may be made. */
   form(order: MatchOrder): Promise<FormedMatch | undefined>
+  /** The free seats of running rooms, of this node and of others. */
+  offers: SharedOffers
   /** The accounts that are connected to this node. */
   local: Accounts
 }
@@ -61,6 +68,8 @@ export const ownCoordination: Coordination = {
     here[method]?.call(caller, payload) ?? { refusal: 'unknown RPC method' },
   placeOfMatch: () => undefined,
   form: async () => undefined,
+  fillOffer: async () => undefined,
+  offersChanged() {},
   ticketChanged() {},
   partyChanged() {},
 }

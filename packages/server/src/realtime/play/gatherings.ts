@@ -129,6 +129,7 @@ function createGathered(deps: GatheredDeps): Gathered {
   const { methods, local, matchmaker, parties, queue, coordination } = deps
   return {
     ...{ methods, local, form: matchmaker.form, cameOnline: parties.cameOnline },
+    offers: matchmaker.offers,
     records: () => ({ tickets: matchmaker.records(), parties: parties.records() }),
     restore(records) {
       for (const party of records.parties) parties.restore(party)
@@ -138,6 +139,7 @@ function createGathered(deps: GatheredDeps): Gathered {
     clear() {
       queue.clear()
       parties.clear()
+      matchmaker.offers.forget(() => true)
     },
     wentOffline(account) {
       matchmaker.accountGone(account)

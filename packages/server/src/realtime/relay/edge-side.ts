@@ -170,10 +170,7 @@ export function createEdgeSide(deps: EdgeSideDeps) {
   }
 
   /** The participant of an older connection of the session, which is still open elsewhere. */
-  async function takeOver(
-    account: Player,
-    { sessions }: Places,
-  ): Promise<Claimed | undefined> {
+  async function takeOver(account: Player, { sessions }: Places): Promise<Claimed | undefined> {
     const older = sessions.find(({ session_id }) => session_id === account.session_id)
     if (older === undefined || older.boot_id === membership.bootId) return undefined
     if (!membership.isThere(older.boot_id)) return undefined

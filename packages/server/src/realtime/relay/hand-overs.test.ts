@@ -37,7 +37,10 @@ async function heard(player: Player, count: number): Promise<string[]> {
 
 /** What the script of the room's node has seen of Bob since a moment. */
 function seenOf(participant: number, since: number): string[] {
-  return cluster.nodes[0].script.hooks().slice(since).filter((line) => line.endsWith(`${participant}`))
+  return cluster.nodes[0].script
+    .hooks()
+    .slice(since)
+    .filter((line) => line.endsWith(`${participant}`))
 }
 
 const ways = [

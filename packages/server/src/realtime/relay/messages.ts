@@ -162,6 +162,8 @@ const contents = {
   edgeStops: struct({ generation: whole }),
   /** What an edge was last sent of tickets and parties. */
   kept: struct({ generation: whole, records: json }),
+  /** What the rooms of an edge offer: all, or what has changed and what is over. */
+  offers: struct({ generation: whole, isAll: flag, records: json, over: list(text) }),
   /** What an edge is to keep; `isAll`: and nothing else. */
   keep: struct({ generation: whole, isAll: flag, records: json }),
   /** For the connections of an account, but that of a participant. */

@@ -9,6 +9,7 @@ import type { Rooms } from '../rooms/rooms.ts'
 import type { MatchmakerConfig } from './config.ts'
 import { createForming } from './offers/forming.ts'
 import { createHandoffs, type Handoffs } from './offers/handoffs.ts'
+import { askedOf, type SharedOffers } from './offers/offer.ts'
 import { createOffers } from './offers/offers.ts'
 import { createPasses } from './pass/pass.ts'
 import { createAdding } from './tickets/adding.ts'
@@ -65,6 +66,9 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     membersMax: limits.max_members,
     handoffs: () => handoffs,
     taken: countMatched,
+    order: (...order) => forming.intoOffer(...order),
+    changed: deps.coordination.offersChanged,
+    ttl: config,
   })
   const handoffs: Handoffs = createHandoffs({
     ...deps,
@@ -72,7 +76,12 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     expired: offers.tokenOver,
   })
   const pushRemoval = createRemovalPush(deps.accounts)
-  const forming = createForming({ ...deps, log, handoffs, countFormed, dropped })
+  const forming = createForming({
+    ...{ ...deps, log, handoffs },
+    countFormed,
+    dropped,
+    taken: countMatched,
+  })
   const expiry = createExpiry({ clock, log, queue, expired })
   const passes = createPasses({
     ...{ clock, log, queue, form: forming.here },
@@ -202,11 +211,14 @@ export function createMatchmaker(deps: MatchmakerDeps) {
           return { refusal: 'invalid_argument' } as const
         }
         if (!hooks.admit() || isFull()) return { refusal: 'unavailable' } as const
-        return offers.add({ roomId, seats, query: keptQuery(query), properties, ttlMs })
+        const asked = askedOf(said.query ?? '', properties)
+        return offers.add({ roomId, seats, asked, query: keptQuery(query), properties, ttlMs })
       },
       cancel: offers.cancel,
       status: offers.status,
     },
+    /** What other nodes have part in. */
+    offers: offers as SharedOffers,
     counts: (): MatchmakerTotals => ({
       queued_tickets: queue.size,
       ...passes.counts(),

@@ -9,13 +9,7 @@ import type { Disconnected } from '../gatherings.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { Seats } from '../seats/seats.ts'
 import type { Topics } from '../topics/topics.ts'
-import {
-  connect,
-  disconnect,
-  newParticipant,
-  nobody,
-  type Participant,
-} from './participant.ts'
+import { connect, disconnect, newParticipant, nobody, type Participant } from './participant.ts'
 import type { Registry } from './registry.ts'
 
 /** What happens when a connection becomes a participant, and when it stops being one. */

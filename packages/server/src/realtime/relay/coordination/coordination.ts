@@ -6,11 +6,12 @@ import type { RelayDeps } from '../relay-deps.ts'
 import { createCalls } from './calls.ts'
 import { createKeptRecords, type KeptRecords, newestOf } from './kept-records.ts'
 import { createMatchOrders } from './match-orders.ts'
+import { createOfferFeed } from './offer-feed.ts'
 import { createPresenceFeed, type PresenceFeed } from './presence-feed.ts'
 import { createPresentAccounts, type PresentAccounts } from './present-accounts.ts'
 import { createReaching, type Reaching } from './reaching.ts'
 import { createRecordFeed } from './record-feed.ts'
-import { readRecords } from './records.ts'
+import { readOffers, readRecords } from './records.ts'
 import { CoordinatorRole, type Holder } from './role.ts'
 import { createSayings, type Sayings } from './sayings.ts'
 
@@ -21,7 +22,8 @@ export type CoordinationDeps = Omit<RelayDeps, 'play'> & {
 
 /** What the nodes say to each other about tickets and parties. */
 export type CoordinationContent = Extract<Content, { generation: number }>
-type OfEdge = Extract<CoordinationContent, { type: 'presence' | 'kept' | 'edgeStops' }>
+type OfEdge = Extract<CoordinationContent, { type: 'presence' | 'kept' | 'offers' | 'edgeStops' }>
+type OffersContent = Extract<CoordinationContent, { type: 'offers' }>
 type OfCoordinator = Exclude<CoordinationContent, OfEdge>
 
 const beatMs = 1000
@@ -58,6 +60,7 @@ export function createCoordination(deps: CoordinationDeps) {
     found(holder) {
       feed.begin()
       say.kept(holder.boot, kept.all())
+      offers.begin()
     },
   })
   const present = createPresentAccounts({
@@ -77,6 +80,13 @@ export function createCoordination(deps: CoordinationDeps) {
     say(update) {
       if (role.isMine) present.heard(me, update)
       else if (role.other !== undefined) say.presence(role.other.boot, update)
+    },
+  })
+  const offers = createOfferFeed({
+    records: () => gathered().offers.records(),
+    isHeard: () => role.other !== undefined,
+    say(said) {
+      if (role.other !== undefined) say.offers(role.other.boot, said)
     },
   })
   const records = createRecordFeed({
@@ -133,6 +143,7 @@ export function createCoordination(deps: CoordinationDeps) {
     kept.sweep(gathered().local.isOnline)
     if (!role.isMine) {
       feed.beat()
+      offers.beat()
       return
     }
     say.toAll('coordinates', role.generation)
@@ -140,12 +151,14 @@ export function createCoordination(deps: CoordinationDeps) {
     present.forget((boot, heardMs) => {
       return boot !== me && (!membership.isThere(boot) || heardMs < untilMs)
     })
+    gathered().offers.forget((boot) => !membership.isThere(boot))
   }
   const timer = clock.every(beatMs, beat)
   membership.onChange(() => role.check())
 
   const port: Coordination = {
     ...{ isShared: true, call: calls.call, placeOfMatch: orders.placeOf, form: orders.form },
+    ...{ fillOffer: orders.fillOffer, offersChanged: offers.changed },
     accountsOver: () => present,
     ticketChanged: records.ticketChanged,
     partyChanged: records.partyChanged,
@@ -154,7 +167,10 @@ export function createCoordination(deps: CoordinationDeps) {
   return {
     port,
     touched: (participant: Participant) => feed.touched(participant),
-    received: createReception({ role, present, feed, kept, reaching, say, keptBy }),
+    received: createReception({
+      ...{ role, present, feed, kept, reaching, say, keptBy },
+      gathered,
+    }),
     /** Hands over what this node coordinates, and says that its clients will be back elsewhere. */
     async leave(): Promise<void> {
       const giveUpAtMs = clock.monotonicMs() + handOverMs
@@ -185,6 +201,7 @@ type ReceptionDeps = {
   say: Sayings
   /** An edge says what it was last sent. */
   keptBy(from: string, records: unknown): void
+  gathered(): Gathered
 }
 
 /** Takes what coordinator and edges say; what is of an older generation counts for nothing. */
@@ -199,7 +216,13 @@ function createReception(deps: ReceptionDeps) {
       else if (present.heard(from, content) === 'missed some') say.presenceAgain(from)
     } else if (!isForUs) return
     else if (content.type === 'kept') deps.keptBy(from, content.records)
+    else if (content.type === 'offers') offered(from, content)
     else present.stops(from)
+  }
+
+  function offered(from: string, { isAll, over, records }: OffersContent): void {
+    const said = readOffers(records)
+    if (said !== undefined) deps.gathered().offers.offered(from, { isAll, over, records: said })
   }
 
   /** What an edge is sent. */
@@ -219,7 +242,9 @@ function createReception(deps: ReceptionDeps) {
 
   return (from: string, content: CoordinationContent): void => {
     const { type, generation } = content
-    if (type === 'presence' || type === 'kept' || type === 'edgeStops') ofEdge(from, content)
+    const isOfEdge =
+      type === 'presence' || type === 'kept' || type === 'offers' || type === 'edgeStops'
+    if (isOfEdge) ofEdge(from, content)
     else ofCoordinator({ boot: from, generation }, content)
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { GatheringRecords } from '../../play/coordination.port.ts'
 import type { FormedMatch, MatchOrder } from '../../play/matchmaker/offers/match-order.ts'
+import type { OfferOrder, OfferRecord } from '../../play/matchmaker/offers/offer.ts'
 
 /** What nodes say about tickets and parties, checked as whatever comes from outside. */
 
@@ -38,6 +39,15 @@ const order = z.object({
   members: z.array(z.object({ account: id, participant: count, user_id: id.nullable() })),
 })
 
+const offers = z.array(
+  z.object({
+    ...{ id, room_id: count, asked: z.string() },
+    ...{ seats: count, places: count, places_max: count, age_ms: count, ttl_ms: count },
+  }),
+)
+
+const offerOrder = order.extend({ offer_id: id })
+
 const formed = z.object({
   room_id: count,
   tokens: z.array(z.object({ ticket_id: id, account: id, token: id, ttl_ms: z.number() })),
@@ -60,6 +70,8 @@ function reader<Value>(schema: z.ZodType<Value>) {
 
 export const readRecords = reader<GatheringRecords>(records)
 export const readOrder = reader<MatchOrder>(order)
+export const readOffers = reader<OfferRecord[]>(offers)
+export const readOfferOrder = reader<OfferOrder>(offerOrder)
 export const readFormed = reader<FormedMatch>(formed)
 export const readCall = reader<CallValue>(call)
 export const readAnswer = reader<AnswerValue>(answer)

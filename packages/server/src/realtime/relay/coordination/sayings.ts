@@ -2,6 +2,7 @@ import type { Bus } from '../../../kernel/cluster/bus.ts'
 import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { AccountKey } from '../../play/accounts.port.ts'
 import type { GatheringRecords } from '../../play/coordination.port.ts'
+import type { OffersSaid } from '../../play/matchmaker/offers/offer.ts'
 import { type Content, encodeMessage } from '../messages.ts'
 import type { PresenceUpdate } from './present-accounts.ts'
 
@@ -38,6 +39,10 @@ export function createSayings({ bus, me, generation }: SayingsDeps) {
     },
     kept(boot: string, records: GatheringRecords): void {
       send(boot, { type: 'kept', generation: generation(), records })
+    },
+    offers(boot: string, { isAll, records, over }: OffersSaid): void {
+      const said = { isAll, records, over: [...over] }
+      send(boot, { type: 'offers', generation: generation(), ...said })
     },
     keep(boot: string, records: GatheringRecords, isAll: boolean): void {
       send(boot, { type: 'keep', generation: generation(), isAll, records })

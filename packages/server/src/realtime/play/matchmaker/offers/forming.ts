@@ -12,11 +12,17 @@ import { byAge, type Ticket } from '../tickets/ticket.ts'
 import type { TicketQueue } from '../tickets/ticket-queue.ts'
 import { recordOfTicket, ticketFrom } from '../tickets/ticket-record.ts'
 import type { Handoffs } from './handoffs.ts'
-import { type FormedMatch, type MatchOrder, type Recipients, recipientsOf } from './match-order.ts'
+import {
+  type FormedMatch,
+  formedOf,
+  type MatchOrder,
+  type Recipients,
+  recipientsOf,
+} from './match-order.ts'
 
 export type FormingDeps = {
   clock: Clock
-  coordination: Pick<Coordination, 'placeOfMatch' | 'form'>
+  coordination: Pick<Coordination, 'placeOfMatch' | 'form' | 'fillOffer'>
   config: { default_ttl_ms: number; max_ttl_ms: number }
   log: Log
   hooks: RoomHooks
@@ -30,6 +36,8 @@ export type FormingDeps = {
   partyOf(partyId: unknown, leader: AccountKey): { accounts: AccountKey[] } | { refusal: string }
   /** Counts a match: everybody of the group has a token. */
   countFormed(group: readonly Ticket[]): void
+  /** An offer has taken a ticket. */
+  taken(ticket: Ticket): void
   /** A ticket has lost its room and cannot wait again. */
   dropped(ticket: Ticket, reason: RemovalReason): void
 }
@@ -127,8 +135,8 @@ export function createForming(deps: FormingDeps) {
     return room
   }
 
-  /** The same on another node; whether it has made the room. */
-  async function handOverAt(boot: string, group: readonly Ticket[]): Promise<boolean> {
+  /** The group as another node is to have it. */
+  function orderOf(group: readonly Ticket[]): MatchOrder {
     const nowMs = deps.clock.monotonicMs()
     const tickets = group.map((ticket) => recordOfTicket(ticket, nowMs))
     const members = group.flatMap((ticket) =>
@@ -138,12 +146,23 @@ export function createForming(deps: FormingDeps) {
         return [{ account, participant: context.participant, user_id: context.user_id }]
       }),
     )
-    const formed = await deps.coordination.form(boot, { tickets, members })
-    for (const { ticket_id, ...token } of formed?.tokens ?? []) {
+    return { tickets, members }
+  }
+
+  /** Everybody is sent the token that another node has made. */
+  function passTokens({ room_id, tokens }: FormedMatch, group: readonly Ticket[]): void {
+    for (const { ticket_id, ...token } of tokens) {
       const ticket = group.find(({ id }) => id === ticket_id)
-      const made = { ...token, room_id: formed?.room_id ?? 0 }
-      if (ticket?.accounts.includes(made.account)) handoffs.pass(ticket, made, accounts)
+      if (ticket?.accounts.includes(token.account)) {
+        handoffs.pass(ticket, { ...token, room_id }, accounts)
+      }
     }
+  }
+
+  /** The same on another node; whether it has made the room. */
+  async function handOverAt(boot: string, group: readonly Ticket[]): Promise<boolean> {
+    const formed = await deps.coordination.form(boot, orderOf(group))
+    if (formed !== undefined) passTokens(formed, group)
     return formed !== undefined
   }
 
@@ -165,6 +184,19 @@ export function createForming(deps: FormingDeps) {
       void form(group, work)
       return true
     },
+    /** Has another node take the group into its offer; those that wait again, or it is silent. */
+    async intoOffer(
+      boot: string,
+      offer_id: string,
+      group: readonly Ticket[],
+    ): Promise<Ticket[] | 'silent'> {
+      const formed = await deps.coordination.fillOffer(boot, { offer_id, ...orderOf(group) })
+      if (formed !== undefined) passTokens(formed, group)
+      const left = group.filter(({ handoffs }) => handoffs.length === 0)
+      for (const ticket of group) if (ticket.handoffs.length > 0) deps.taken(ticket)
+      giveBack(left)
+      return formed === undefined ? 'silent' : left
+    },
     /** Makes the room of a match of another node; undefined when there is none to have. */
     async ordered(order: MatchOrder): Promise<FormedMatch | undefined> {
       const known = { ttl: deps.config, nowMs: deps.clock.monotonicMs() }
@@ -173,13 +205,7 @@ export function createForming(deps: FormingDeps) {
       if (room === undefined) return undefined
       rooms.open(room)
       if (!(await handOver(room, group, recipientsOf(order)))) return undefined
-      const nowUnixMs = deps.clock.nowUnixMs()
-      const tokens = group.flatMap(({ id, handoffs }) =>
-        handoffs.map(({ account, token, expiresAtUnixMs }) => {
-          return { ticket_id: id, account, token, ttl_ms: expiresAtUnixMs - nowUnixMs }
-        }),
-      )
-      return { room_id: room.id, tokens }
+      return formedOf(room.id, group, deps.clock.nowUnixMs())
     },
   }
 }

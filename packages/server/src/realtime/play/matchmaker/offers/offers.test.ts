@@ -1,15 +1,17 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { defaultLabel } from '../../rooms/requests/label-answers.ts'
 import { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
 import { startPasses } from '../pass/pass.fixture.ts'
 import { readQuery } from '../tickets/criteria.ts'
-import { createOffers, type Offers } from './offers.ts'
+import type { Ticket } from '../tickets/ticket.ts'
+import { askedOf, type OfferRecord } from './offer.ts'
+import { createOffers, type Offers, type OffersDeps } from './offers.ts'
 
 const seeksNobody = { query: 'nobody == "there"' }
 
 /** Passes over a queue, and rooms that offer a seat each, by id. */
-function startOffers() {
+function startOffers(order: OffersDeps['order'] = async () => 'silent') {
   const taken: string[] = []
   let count = 0
   let offers: Offers | undefined
@@ -31,6 +33,9 @@ function startOffers() {
     accounts: { isOnline: () => true, contextOf: () => undefined, deliver() {} },
     handoffs: () => ({ give() {}, pass() {}, keep() {}, use: () => undefined, release() {} }),
     taken: ({ id }) => taken.push(id),
+    order: (boot, offerId, group) => order(boot, offerId, group),
+    changed() {},
+    ttl: { default_ttl_ms: 60_000, max_ttl_ms: 3_600_000 },
     membersMax: 1000,
     newId() {
       count += 1
@@ -41,9 +46,10 @@ function startOffers() {
   const offer = (properties = {}) => {
     const query = readQuery('')
     if ('problem' in query) throw new Error('no query')
-    return made.add({ roomId: count + 1, seats: 1, query, properties, ttlMs: 60_000 })
+    const asked = askedOf('', properties)
+    return made.add({ roomId: count + 1, seats: 1, asked, query, properties, ttlMs: 60_000 })
   }
-  return { ...passes, offer, taken, cancel: made.cancel }
+  return { ...passes, offer, offers: made, taken, cancel: made.cancel }
 }
 
 test('[R-MM-16, R-MM-8] offers look at 50,000 tickets between two passes, then groups have their turn', async () => {
@@ -101,4 +107,84 @@ test('[R-MM-16] an offer that ends while others wait for their turn is left out'
   const wanted = ticketOf({})
   await clock.advance(250)
   expect(taken).toEqual([wanted.id])
+})
+
+/** An offer of a room of another node, where one member is. */
+function recordOf(id: string, changes: Partial<OfferRecord> = {}): OfferRecord {
+  const asked = askedOf('', {})
+  const room = { room_id: 7, places: 1, places_max: 8 }
+  return { id, asked, ...room, seats: 2, age_ms: 0, ttl_ms: 60_000, ...changes }
+}
+
+describe('offers of other nodes', () => {
+  const inTurn = { isAll: false, over: [] }
+
+  test('[R-MM-16, R-CL-12] their node is sent the oldest tickets that fit, up to the seats', async () => {
+    const sent: string[][] = []
+    const { clock, ticketOf, offers } = startOffers(async (...[boot, id, group]) => {
+      sent.push([boot, id, ...group.map((ticket) => ticket.id)])
+      return []
+    })
+    const query = 'mode == "duel"'
+    offers.offered('bt1-2', { ...inTurn, records: [recordOf('o', { asked: askedOf(query, {}) })] })
+    ticketOf({ min_count: 3, properties: { mode: 'race' } })
+    const fitting = [1, 2, 3].map(() => ticketOf({ min_count: 3, properties: { mode: 'duel' } }))
+    await clock.advance(250)
+    expect(sent).toEqual([['bt1-2', 'o', fitting[0]?.id, fitting[1]?.id]])
+    expect(fitting.map(({ state }) => state)).toEqual(['matched', 'matched', 'queued'])
+  })
+
+  test('[R-MM-13, R-MM-17] seats of tickets that it does not take are free again', async () => {
+    let answer: (left: Ticket[] | 'silent') => void = () => {}
+    const sent: string[] = []
+    const { clock, ticketOf, offers } = startOffers((_, id) => {
+      sent.push(id)
+      return new Promise((resolve) => {
+        answer = resolve
+      })
+    })
+    offers.offered('bt1-2', { ...inTurn, records: [recordOf('o', { seats: 1 })] })
+    const first = ticketOf({ min_count: 2 })
+    await clock.advance(250)
+    // Until the answer is there, what its node has said before counts for nothing.
+    offers.offered('bt1-2', { ...inTurn, records: [recordOf('o', { seats: 1 })] })
+    const second = ticketOf({ min_count: 2 })
+    await clock.advance(250)
+    expect(sent).toEqual(['o'])
+    answer([first])
+    await clock.advance(250)
+    expect(second.state).toBe('matched')
+    answer('silent')
+    await clock.advance(250)
+    expect(offers.size).toBe(0)
+  })
+
+  test('[R-MM-17] they end when their node says so, does not name them, or is gone', async () => {
+    const { offers } = startOffers()
+    const say = (boot: string, said: object) => {
+      offers.offered(boot, { ...inTurn, records: [], ...said })
+    }
+    say('bt1-2', { records: ['a', 'b', 'c'].map((id) => recordOf(id)) })
+    say('bt1-3', { records: [recordOf('d'), recordOf('a')] })
+    expect(offers.size).toBe(4)
+    say('bt1-2', { over: ['a', 'd'] })
+    expect(offers.size).toBe(3)
+    say('bt1-2', { isAll: true, records: [recordOf('b')] })
+    expect(offers.size).toBe(2)
+    offers.forget((boot) => boot === 'bt1-3')
+    expect(offers.size).toBe(1)
+    expect(offers.cancel('b')).toBe(false)
+    expect(offers.status('b')).toBeNull()
+    expect(offers.records()).toEqual([])
+  })
+
+  test('[R-CL-14] what no script can have offered is left out', () => {
+    const { offers } = startOffers()
+    const records = ['{', '{"query":"(","properties":{}}', '{"query":"","properties":[]}', '7']
+    offers.offered('bt1-2', {
+      ...inTurn,
+      records: records.map((asked, at) => recordOf(`${at}`, { asked })),
+    })
+    expect(offers.size).toBe(0)
+  })
 })

@@ -1,36 +1,33 @@
-import type { Clock } from '../../../../kernel/clock.ts'
+import { atEndOfTurn, type Clock } from '../../../../kernel/clock.ts'
 import type { TicketProperties } from '../../../../kernel/play/room-hooks.ts'
 import { fits, type Query } from '../../query/query.ts'
-import type { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
 import { propertyOf } from '../tickets/criteria.ts'
 import { byAge, type Handoff, type Ticket } from '../tickets/ticket.ts'
 import type { TicketQueue } from '../tickets/ticket-queue.ts'
+import { ticketFrom } from '../tickets/ticket-record.ts'
 import type { Handoffs } from './handoffs.ts'
-import type { Recipients } from './match-order.ts'
-
-/** A running room that takes players in. */
-type Offer = {
-  id: string
-  room: Room
-  seats: number
-  query: Query
-  /** One of its properties, for the queries of tickets. */
-  get(field: string): unknown
-  expiresMs: number
-  /** Tokens that are given and not used. */
-  waiting: number
-}
+import { formedOf, type Recipients, recipientsOf } from './match-order.ts'
+import {
+  hasPlaces,
+  type Offer,
+  offeredRoom,
+  offerFrom,
+  recordOfOffer,
+  type SharedOffers,
+} from './offer.ts'
 
 export type NewOffer = {
   roomId: number
   seats: number
+  /** What was asked for, as other nodes read it. */
+  asked: string
   query: Query
   properties: TicketProperties
   ttlMs: number
 }
 
-export type Offers = {
+export type Offers = SharedOffers & {
   /** The id of the offer, or why there is none. */
   add(offer: NewOffer): { ticketId: string } | { refusal: 'not_found' | 'conflict' }
   cancel(id: string): boolean
@@ -60,6 +57,11 @@ export type OffersDeps = {
   accounts: Recipients
   /** An offer has taken a ticket. */
   taken(ticket: Ticket): void
+  /** Has another node take tickets into its offer: those that it has not taken; or it is silent. */
+  order(boot: string, offerId: string, group: readonly Ticket[]): Promise<Ticket[] | 'silent'>
+  /** Something about the offers of this node's rooms may have changed. */
+  changed(): void
+  ttl: { default_ttl_ms: number; max_ttl_ms: number }
   membersMax: number
   newId(): string
 }
@@ -73,58 +75,102 @@ const looksMax = 50_000
 
 export function createOffers(deps: OffersDeps): Offers {
   const { clock, rooms, queue, membersMax } = deps
-  const offers = new Map<string, Offer>()
-  const byRoom = new Map<Room, Offer>()
+  /** The oldest first. */
+  let offers = new Map<string, Offer>()
+  const byRoom = new Map<number, Offer>()
   const takenBy = new WeakMap<Ticket, Offer>()
+  /** Tickets that offers of other nodes are to take, from this turn. */
+  let orders = new Map<Offer, Ticket[]>()
   /** Where the next pass goes on: with the tickets of this offer that are younger. */
   let rest: { offerId: string; ticket: Ticket } | undefined
   let looksLeft = looksMax
 
-  function end(offer: Offer): void {
+  function end({ id, room, boot }: Offer): void {
     // Behind the end of this offer the room may have another one.
-    if (offers.delete(offer.id)) byRoom.delete(offer.room)
+    if (!offers.delete(id) || boot !== undefined) return
+    byRoom.delete(room.id)
+    deps.changed()
   }
 
   /** An offer of a room that has ended is over. */
   function live(id: string): Offer | undefined {
     const offer = offers.get(id)
-    if (offer === undefined || offer.room.phase !== 'ended') return offer
+    if (offer === undefined || !offer.room.isOver) return offer
     end(offer)
     return undefined
   }
 
-  function hasPlaces({ members, heldPlaces, label }: Room, seats: number): boolean {
-    const places = members.length + heldPlaces + seats
-    return places <= membersMax && (label.max_players === 0 || places <= label.max_players)
+  function ofThisNode(id: string): Offer | undefined {
+    const offer = live(id)
+    return offer?.boot === undefined ? offer : undefined
   }
 
   /** Others may have joined the room since the offer was made, so its places are counted again. */
+  function hasRoomFor({ room, seats }: Offer, { size, minCount, maxCount }: Ticket): boolean {
+    const total = room.places + seats
+    return size <= seats && hasPlaces(room, size) && total >= minCount && total <= maxCount
+  }
+
   function takes(offer: Offer, ticket: Ticket): boolean {
-    const { room, seats, query } = offer
-    const { criteria, size, minCount, maxCount } = ticket
-    const total = room.members.length + room.heldPlaces + seats
     return (
-      criteria.backfill &&
-      size <= seats &&
-      hasPlaces(room, size) &&
-      total >= minCount &&
-      total <= maxCount &&
-      fits(query, ticket) &&
+      ticket.criteria.backfill &&
+      hasRoomFor(offer, ticket) &&
+      fits(offer.query, ticket) &&
       ticket.acceptsValues(offer)
     )
   }
 
   function take(offer: Offer, ticket: Ticket): void {
-    offer.seats -= ticket.size
-    offer.room.heldPlaces += ticket.size
+    if (offer.boot === undefined) {
+      queue.finish(ticket, 'matched')
+      deps.taken(ticket)
+      giveTokens(offer, ticket, deps.accounts)
+      return
+    }
+    hold(offer, ticket)
     queue.finish(ticket, 'matched')
+    if (orders.size === 0) atEndOfTurn(sendOrders)
+    const group = orders.get(offer)
+    if (group !== undefined) group.push(ticket)
+    else {
+      offer.unanswered += 1
+      orders.set(offer, [ticket])
+    }
+  }
+
+  function hold(offer: Offer, { size }: Ticket): void {
+    offer.seats -= size
+    offer.room.places += size
+  }
+
+  function giveTokens(offer: Offer, ticket: Ticket, to: Recipients): void {
+    const room = rooms.byId(offer.room.id)
+    if (room === undefined) return
+    hold(offer, ticket)
     takenBy.set(ticket, offer)
-    deps.taken(ticket)
     const handoffs = deps.handoffs()
-    for (const account of ticket.accounts) handoffs.give(ticket, account, offer.room, deps.accounts)
+    for (const account of ticket.accounts) handoffs.give(ticket, account, room, to)
     offer.waiting += ticket.handoffs.length
     // Who has no connection any more leaves the seat free.
     offer.seats += ticket.size - ticket.handoffs.length
+    deps.changed()
+  }
+
+  function sendOrders(): void {
+    const sent = orders
+    orders = new Map()
+    for (const [offer, group] of sent) void sendOrder(offer, group)
+  }
+
+  async function sendOrder(offer: Offer, group: readonly Ticket[]): Promise<void> {
+    const left = await deps.order(offer.boot ?? '', offer.id, group)
+    offer.unanswered -= 1
+    // A node that is there says again what it offers.
+    if (left === 'silent') return end(offer)
+    for (const { size } of left) {
+      offer.seats += size
+      offer.room.places -= size
+    }
   }
 
   function* fillOne(
@@ -163,29 +209,36 @@ export function createOffers(deps: OffersDeps): Offers {
   const expiry = clock.every(expiryEveryMs, () => {
     const nowMs = clock.monotonicMs()
     for (const offer of [...offers.values()]) {
-      if (offer.expiresMs <= nowMs || offer.room.phase === 'ended') end(offer)
+      if (offer.expiresMs <= nowMs || offer.room.isOver) end(offer)
     }
   })
 
   return {
-    add({ roomId, seats, query, properties, ttlMs }) {
-      const room = rooms.byId(roomId)
-      if (room === undefined) return { refusal: 'not_found' }
-      if (byRoom.has(room) || !hasPlaces(room, seats)) return { refusal: 'conflict' }
-      const expiresMs = clock.monotonicMs() + ttlMs
-      const get = (field: string) => propertyOf(properties, field)
-      const offer = { id: deps.newId(), room, seats, query, get, expiresMs, waiting: 0 }
+    add({ roomId, seats, asked, query, properties, ttlMs }) {
+      const found = rooms.byId(roomId)
+      if (found === undefined) return { refusal: 'not_found' }
+      const room = offeredRoom(found, membersMax)
+      if (byRoom.has(roomId) || !hasPlaces(room, seats)) return { refusal: 'conflict' }
+      const createdMs = clock.monotonicMs()
+      const offer: Offer = {
+        ...{ id: deps.newId(), room, boot: undefined, asked, seats, query },
+        ...{ waiting: 0, unanswered: 0 },
+        get: (field) => propertyOf(properties, field),
+        createdMs,
+        expiresMs: createdMs + ttlMs,
+      }
       offers.set(offer.id, offer)
-      byRoom.set(room, offer)
+      byRoom.set(roomId, offer)
+      deps.changed()
       return { ticketId: offer.id }
     },
     cancel(id) {
-      const offer = live(id)
+      const offer = ofThisNode(id)
       if (offer !== undefined) end(offer)
       return offer !== undefined
     },
     status(id) {
-      const offer = live(id)
+      const offer = ofThisNode(id)
       return offer === undefined ? null : { seats: offer.seats, waiting: offer.waiting }
     },
     *fill(waiting, { isWhole, mustPause }) {
@@ -211,6 +264,45 @@ export function createOffers(deps: OffersDeps): Offers {
       offer.waiting -= 1
       if (state === 'expired') offer.seats += 1
       if (offer.seats === 0 && offer.waiting === 0) end(offer)
+      else deps.changed()
+    },
+    records() {
+      const nowMs = clock.monotonicMs()
+      return Array.from(byRoom.values(), (offer) => recordOfOffer(offer, nowMs))
+    },
+    offered(boot, { isAll, records, over }) {
+      const nowMs = clock.monotonicMs()
+      const named = new Set(isAll ? records.map(({ id }) => id) : over)
+      for (const offer of [...offers.values()]) {
+        if (offer.boot === boot && named.has(offer.id) !== isAll) end(offer)
+      }
+      let isNew = false
+      for (const record of records) {
+        const known = offers.get(record.id)
+        // What it was sent since is not in it.
+        if (known !== undefined && (known.boot !== boot || known.unanswered > 0)) continue
+        const offer = offerFrom(record, boot, nowMs)
+        if (offer === undefined) continue
+        isNew ||= known === undefined
+        offers.set(offer.id, offer)
+      }
+      if (!isNew) return
+      const oldest = [...offers].toSorted(([, a], [, b]) => a.createdMs - b.createdMs)
+      offers = new Map(oldest)
+    },
+    forget(isMeant) {
+      for (const offer of [...offers.values()]) {
+        if (offer.boot !== undefined && isMeant(offer.boot)) end(offer)
+      }
+    },
+    fillOrder({ offer_id, tickets, members }) {
+      const offer = ofThisNode(offer_id)
+      if (offer === undefined) return undefined
+      const known = { ttl: deps.ttl, nowMs: clock.monotonicMs() }
+      const group = tickets.flatMap((record) => ticketFrom(record, known) ?? [])
+      const to = recipientsOf({ members })
+      for (const ticket of group) if (hasRoomFor(offer, ticket)) giveTokens(offer, ticket, to)
+      return formedOf(offer.room.id, group, clock.nowUnixMs())
     },
     get size() {
       return offers.size
