@@ -134,9 +134,7 @@ export function createRelay(deps: RelayDeps): Relay {
     get isEmpty() {
       return edge.size + owner.size === 0 && names.releasing === 0
     },
-    others: everywhere.others,
-    coordination: coordination.port,
-    asks,
+    ...{ others: everywhere.others, coordination: coordination.port, asks },
     leave: coordination.leave,
     async stop() {
       coordination.stop()

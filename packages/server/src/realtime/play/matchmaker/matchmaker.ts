@@ -10,7 +10,7 @@ import type { MatchmakerConfig } from './config.ts'
 import { createForming } from './offers/forming.ts'
 import { createHandoffs, type Handoffs } from './offers/handoffs.ts'
 import { askedOf, type SharedOffers } from './offers/offer.ts'
-import { createOffers } from './offers/offers.ts'
+import { createOffers, type Offers } from './offers/offers.ts'
 import { createPasses } from './pass/pass.ts'
 import { createAdding } from './tickets/adding.ts'
 import { invalidQuery, readProperties, readQuery } from './tickets/criteria.ts'
@@ -62,13 +62,10 @@ export function createMatchmaker(deps: MatchmakerDeps) {
   const log = deps.log.component('matchmaker')
   const totals = { ...noTotals }
   const offers = createOffers({
-    ...deps,
-    membersMax: limits.max_members,
+    ...{ ...deps, ttl: config, membersMax: limits.max_members, taken: countMatched },
     handoffs: () => handoffs,
-    taken: countMatched,
     order: (...order) => forming.intoOffer(...order),
     changed: deps.coordination.offersChanged,
-    ttl: config,
   })
   const handoffs: Handoffs = createHandoffs({
     ...deps,
@@ -76,12 +73,8 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     expired: offers.tokenOver,
   })
   const pushRemoval = createRemovalPush(deps.accounts)
-  const forming = createForming({
-    ...{ ...deps, log, handoffs },
-    countFormed,
-    dropped,
-    taken: countMatched,
-  })
+  const counting = { countFormed, dropped, taken: countMatched }
+  const forming = createForming({ ...deps, log, handoffs, ...counting })
   const expiry = createExpiry({ clock, log, queue, expired })
   const passes = createPasses({
     ...{ clock, log, queue, form: forming.here },
@@ -200,23 +193,7 @@ export function createMatchmaker(deps: MatchmakerDeps) {
     partyChanged(partyId: string): void {
       remove(queue.ofParty(partyId), 'party')
     },
-    backfill: {
-      add(roomId: number, seats: number, said: SaidOffer) {
-        const query = readQuery(said.query ?? '')
-        const properties = readProperties(said.properties ?? {})
-        const ttlMs = said.ttlMs ?? config.default_ttl_ms
-        if ('problem' in query)
-          return { refusal: 'invalid_argument', problem: invalidQuery(query) } as const
-        if (properties === undefined || ttlMs > config.max_ttl_ms) {
-          return { refusal: 'invalid_argument' } as const
-        }
-        if (!hooks.admit() || isFull()) return { refusal: 'unavailable' } as const
-        const asked = askedOf(said.query ?? '', properties)
-        return offers.add({ roomId, seats, asked, query: keptQuery(query), properties, ttlMs })
-      },
-      cancel: offers.cancel,
-      status: offers.status,
-    },
+    backfill: createBackfill({ config, hooks, offers, isFull }),
     /** What other nodes have part in. */
     offers: offers as SharedOffers,
     counts: (): MatchmakerTotals => ({
@@ -234,4 +211,30 @@ export function createMatchmaker(deps: MatchmakerDeps) {
 
 function matchOf({ room, token, expiresAtUnixMs }: Handoff) {
   return { match_id: room.id, join_token: token, expires_at: expiresAtUnixMs }
+}
+
+type BackfillDeps = Pick<MatchmakerDeps, 'config' | 'hooks'> & {
+  offers: Pick<Offers, 'add' | 'cancel' | 'status'>
+  isFull(): boolean
+}
+
+/** Offers of rooms, as a script asks for them. */
+function createBackfill({ config, hooks, offers, isFull }: BackfillDeps) {
+  return {
+    add(roomId: number, seats: number, said: SaidOffer) {
+      const query = readQuery(said.query ?? '')
+      const properties = readProperties(said.properties ?? {})
+      const ttlMs = said.ttlMs ?? config.default_ttl_ms
+      if ('problem' in query)
+        return { refusal: 'invalid_argument', problem: invalidQuery(query) } as const
+      if (properties === undefined || ttlMs > config.max_ttl_ms) {
+        return { refusal: 'invalid_argument' } as const
+      }
+      if (!hooks.admit() || isFull()) return { refusal: 'unavailable' } as const
+      const asked = askedOf(said.query ?? '', properties)
+      return offers.add({ roomId, seats, asked, query: keptQuery(query), properties, ttlMs })
+    },
+    cancel: offers.cancel,
+    status: offers.status,
+  }
 }

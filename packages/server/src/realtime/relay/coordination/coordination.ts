@@ -82,13 +82,7 @@ export function createCoordination(deps: CoordinationDeps) {
       else if (role.other !== undefined) say.presence(role.other.boot, update)
     },
   })
-  const offers = createOfferFeed({
-    records: () => gathered().offers.records(),
-    isHeard: () => role.other !== undefined,
-    say(said) {
-      if (role.other !== undefined) say.offers(role.other.boot, said)
-    },
-  })
+  const offers = createOfferFeed({ gathered, to: () => role.other?.boot, say: say.offers })
   const records = createRecordFeed({
     nowMs: clock.monotonicMs,
     isServing: () => role.state === 'serving',
@@ -97,8 +91,7 @@ export function createCoordination(deps: CoordinationDeps) {
       if (boot !== me) say.keep(boot, of, isAll)
     },
   })
-  const { presenceAgain } = say
-  const calls = createCalls({ ...deps, role, present, feed, records, presenceAgain })
+  const calls = createCalls({ ...deps, ...say, role, present, feed, records })
   const orders = createMatchOrders({ ...deps, present })
 
   function began(): void {
@@ -153,12 +146,12 @@ export function createCoordination(deps: CoordinationDeps) {
     })
     gathered().offers.forget((boot) => !membership.isThere(boot))
   }
+  const taking = { keptBy, gathered }
   const timer = clock.every(beatMs, beat)
   membership.onChange(() => role.check())
 
   const port: Coordination = {
-    ...{ isShared: true, call: calls.call, placeOfMatch: orders.placeOf, form: orders.form },
-    ...{ fillOffer: orders.fillOffer, offersChanged: offers.changed },
+    ...{ isShared: true, call: calls.call, ...orders, offersChanged: offers.changed },
     accountsOver: () => present,
     ticketChanged: records.ticketChanged,
     partyChanged: records.partyChanged,
@@ -167,10 +160,7 @@ export function createCoordination(deps: CoordinationDeps) {
   return {
     port,
     touched: (participant: Participant) => feed.touched(participant),
-    received: createReception({
-      ...{ role, present, feed, kept, reaching, say, keptBy },
-      gathered,
-    }),
+    received: createReception({ role, present, feed, kept, reaching, say, ...taking }),
     /** Hands over what this node coordinates, and says that its clients will be back elsewhere. */
     async leave(): Promise<void> {
       const giveUpAtMs = clock.monotonicMs() + handOverMs

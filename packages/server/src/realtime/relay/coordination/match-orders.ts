@@ -38,7 +38,7 @@ export function createMatchOrders(deps: MatchOrdersDeps) {
 
   return {
     /** The node with most of the players; of several that of the oldest. */
-    placeOf(accounts: readonly AccountKey[]): string | undefined {
+    placeOfMatch(accounts: readonly AccountKey[]): string | undefined {
       const players = new Map<string, number>()
       for (const account of accounts) {
         for (const boot of present.bootsOf(account)) {

@@ -76,7 +76,7 @@ export function askedOf(query: string, properties: TicketProperties): string {
 }
 
 /** What an offer asks of tickets, and shows them; undefined for what no script can have asked. */
-export function wishesOf(asked: string): Pick<Offer, 'query' | 'get'> | undefined {
+export function readAsked(asked: string): Pick<Offer, 'query' | 'get'> | undefined {
   const said = parsed(asked)
   if (!isObject(said)) return undefined
   const [query, properties] = [readQuery(said.query), readProperties(said.properties)]
@@ -120,10 +120,10 @@ export function recordOfOffer(offer: Offer, nowMs: number): OfferRecord {
 /** An offer of another node; undefined for one that no script can have made. */
 export function offerFrom(record: OfferRecord, boot: string, nowMs: number): Offer | undefined {
   const { id, asked, seats } = record
-  const wishes = wishesOf(asked)
-  if (wishes === undefined) return undefined
+  const read = readAsked(asked)
+  if (read === undefined) return undefined
   return {
-    ...{ id, boot, asked, seats, ...wishes, waiting: 0, unanswered: 0 },
+    ...{ id, boot, asked, seats, ...read, waiting: 0, unanswered: 0 },
     room: {
       ...{ id: record.room_id, isOver: false },
       ...{ places: record.places, placesMax: record.places_max },
