@@ -4,6 +4,8 @@ import type { Cores } from './processes/cores.ts'
 export type Benchmark = {
   /** What the command line calls it. */
   readonly name: string
+  /** It measures the product of `against` beside this one by itself, where the two may differ. */
+  readonly comparesCheckouts?: true
   run(bench: Bench): Promise<Row[]>
 }
 
@@ -13,7 +15,9 @@ export type Bench = {
   readonly cores: Cores | undefined
   /** An empty folder on a real disk, removed after the run. */
   readonly folder: string
-  /** The folder of another checkout, which is measured beside this one where a benchmark can. */
+  /** The folder of the checkout whose product is measured. */
+  readonly checkout: string
+  /** The folder of another checkout, whose product is measured beside it. */
   readonly against: string | undefined
   /** The wanted seconds of a measurement; a quick run takes a fraction of them. */
   seconds(wanted: number): number

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
+import { besideOther } from './against.ts'
 import { type Bench, type Benchmark, holds, type Row } from './benchmark.ts'
 import { accountList } from './benchmarks/account-list.ts'
 import { accountRead } from './benchmarks/account-read.ts'
@@ -36,14 +37,14 @@ import { transports } from './benchmarks/transports.ts'
 import { wallets } from './benchmarks/wallet.ts'
 import { describeMachine, loadLine } from './machine.ts'
 import { claimCores } from './processes/cores.ts'
+import { ownCheckout } from './processes/guildhall.ts'
 import { table } from './report.ts'
 
 /**
  * `npm run bench -- [--quick] [--against FOLDER] [NAME ...]`: measures the product beside its
- * baselines and prints a table. With `--against` the rows of `mix` and `boards` compare with the
- * product of another checkout, which needs its `node_modules`. Exits with 1 when a benchmark fails,
- * or a bound does not hold, which a quick run is too short to judge, and with 2 for wrong
- * arguments.
+ * baselines and prints a table. With `--against` it measures the product of another checkout in
+ * its place, which needs its `node_modules`. Exits with 1 when a benchmark fails, or a bound does
+ * not hold, which a quick run is too short to judge, and with 2 for wrong arguments.
  */
 
 class WrongArguments extends Error {}
@@ -122,6 +123,7 @@ async function measure({ list, isQuick, against }: Request): Promise<number> {
   const bench: Bench = {
     cores,
     folder,
+    checkout: ownCheckout,
     against,
     seconds: (wanted) => wanted * share,
     count: (wanted) => Math.ceil(wanted * share),
@@ -132,7 +134,7 @@ async function measure({ list, isQuick, against }: Request): Promise<number> {
     for (const benchmark of list) {
       process.stderr.write(`${benchmark.name} ...\n`)
       try {
-        rows.push(...(await benchmark.run(bench)))
+        rows.push(...(await rowsOf(benchmark, bench)))
       } catch (error) {
         // The others have taken their time, too.
         failures += 1
@@ -146,6 +148,12 @@ async function measure({ list, isQuick, against }: Request): Promise<number> {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function rowsOf(benchmark: Benchmark, bench: Bench): Promise<Row[]> {
+  const { against } = bench
+  if (against === undefined || benchmark.comparesCheckouts) return benchmark.run(bench)
+  return besideOther(benchmark, bench, against)
 }
 
 /** What `npm start` does before the node starts. */

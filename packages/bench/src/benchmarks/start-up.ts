@@ -7,7 +7,7 @@ import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { HttpConnection, httpRequest } from '../load/http-connection.ts'
 import { compareInTurn, ratios } from '../load/rounds.ts'
 import { pinned } from '../processes/cores.ts'
-import { ownCheckout, startGuildhall } from '../processes/guildhall.ts'
+import { startGuildhall } from '../processes/guildhall.ts'
 import { median } from '../statistics.ts'
 
 /** How long a node takes from nothing to serving. */
@@ -40,7 +40,7 @@ const game = fileURLToPath(new URL('../../game-calls', import.meta.url))
 /** The ready line of a release, beside a Node.js that does nothing. */
 async function releaseRows(bench: Bench): Promise<Row[]> {
   const folder = join(bench.folder, 'release')
-  const make = join(ownCheckout, 'scripts/release.ts')
+  const make = join(bench.checkout, 'scripts/release.ts')
   await promisify(execFile)(process.execPath, [make, '--folder', folder])
   const program = join(folder, 'bin/guildhall')
   const scripted = { 'runtime.scripts_dir': game, 'runtime.require_script': true }

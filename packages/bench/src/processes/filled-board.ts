@@ -5,13 +5,12 @@ import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import type { Bench } from '../benchmark.ts'
 import { startChild } from './child.ts'
-import { ownCheckout } from './guildhall.ts'
 
 type FilledBoard = {
   /** `sqlite:PATH`, or the URL of a database of PostgreSQL. */
   url: string
   records: number
-  /** Whose tables they are; this checkout's if not given. */
+  /** Whose tables they are; those of the one that is measured if not given. */
   checkout?: string | undefined
 }
 
@@ -29,7 +28,7 @@ export function ownerOf(number: number): string {
  */
 export async function fillBoard(
   bench: Bench,
-  { url, records, checkout = ownCheckout }: FilledBoard,
+  { url, records, checkout = bench.checkout }: FilledBoard,
 ): Promise<void> {
   await migrateWith(bench, url, checkout)
   if (url.startsWith('sqlite:')) fillFile(pathOf(url), records)

@@ -14,7 +14,7 @@ export type GuildhallOptions = {
   nodeArgs?: readonly string[]
   env?: Readonly<Record<string, string>>
   on?: 'server' | 'both'
-  /** The folder of the checkout whose product it is; this one if not given. */
+  /** The folder of the checkout whose product it is; the one that is measured if not given. */
   checkout?: string | undefined
   /** The program of a release, in place of the product of a checkout. */
   program?: string | undefined
@@ -35,7 +35,7 @@ function startArguments(checkout: string): readonly string[] {
 /** Starts the product as its operators do, with the limits on sign-ins out of the way. */
 export function startGuildhall(bench: Bench, options: GuildhallOptions = {}): Promise<Child> {
   const { keys = {}, nodeArgs = [], env = {}, on = 'server', program } = options
-  const { checkout = ownCheckout } = options
+  const { checkout = bench.checkout } = options
   const own = program === undefined ? [...nodeArgs, ...startArguments(checkout)] : []
   return startChild({
     program,
@@ -53,7 +53,7 @@ export async function runCommand(
   args: readonly string[],
   keys: NonNullable<GuildhallOptions['keys']>,
 ): Promise<number> {
-  const all: [string, ...string[]] = [process.execPath, ...startArguments(ownCheckout), ...args]
+  const all: [string, ...string[]] = [process.execPath, ...startArguments(bench.checkout), ...args]
   const [command, ...rest] = pinned(all, bench.cores && Object.values(bench.cores))
   const startMs = performance.now()
   const env = { PATH: process.env.PATH, ...environment(keys) }

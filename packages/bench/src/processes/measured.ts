@@ -1,6 +1,5 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Bench } from '../benchmark.ts'
 import { type Child, type ChildOptions, startChild } from './child.ts'
 
@@ -33,10 +32,10 @@ export type MeasuredOptions = {
   envelopes?: number
 }
 
-const programs = new URL('../../../server/src/testing/measured/', import.meta.url)
+const programs = 'packages/server/src/testing/measured'
 /** Programs that are no part of the node. */
 const elsewhere: Readonly<Record<string, string>> = {
-  'sdk-recorder': '../../../client/src/testing/measured-recorder.ts',
+  'sdk-recorder': 'packages/client/src/testing/measured-recorder.ts',
 }
 /** Filling a database with a million rows takes a while. */
 const readyWithinMs = 600_000
@@ -61,9 +60,7 @@ export function startMeasured(
   program: Program,
   { on = 'both', ...options }: MeasuredOptions & Pick<ChildOptions, 'on'>,
 ): Promise<Child> {
-  const other = elsewhere[program]
-  const url = other ? new URL(other, import.meta.url) : new URL(`${program}.ts`, programs)
-  const path = fileURLToPath(url)
+  const path = join(bench.checkout, elsewhere[program] ?? `${programs}/${program}.ts`)
   const args = [path, JSON.stringify(options)]
   // They run from their sources: the next one finds what the compiler made of them.
   const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }

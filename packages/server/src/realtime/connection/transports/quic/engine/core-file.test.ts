@@ -7,7 +7,7 @@ test('[R-QU-7] the engine is the release that the patches are for, and they chan
   const changed = [...mended].filter((byte, at) => byte !== published[at])
   expect(mended.length).toBe(published.length)
   const factors = Array.from({ length: 4 }, () => [0xf8, 0xbf]).flat()
-  expect(changed).toEqual([0xff, 0x7f, 0x0c, 0x02, 0x01, 0x01, 0x01, ...factors])
+  expect(changed).toEqual([0xff, 0x7f, 0x81, 0x00, 0x0c, 0x02, 0x01, 0x01, 0x01, ...factors])
 })
 
 test('[R-QU-7] a file without the places, or with two of them, is refused', async () => {

@@ -14,9 +14,10 @@ const fileSha256 = '2556729e978817456d84e76f88671dc8bb4a919a97d12582882b7da4c38a
 type Patch = { before: readonly number[]; after: readonly number[]; places: number }
 
 /**
- * The three faults of that release. A TLS handshake that fails ends in a trap of the whole engine;
- * its memory may grow to 64 MiB only, which some 290 connections fill; and it sends 20 times what
- * the peer's window allows, which peers end the connection for.
+ * The four faults of that release. A TLS handshake that fails ends in a trap of the whole engine;
+ * its memory may grow to 64 MiB only, which some 290 connections fill; it sends 20 times what the
+ * peer's window allows, which peers end the connection for; and each server begins with 32 MiB of
+ * buffers, of which it uses one or two.
  */
 const patches: readonly Patch[] = [
   {
@@ -36,6 +37,12 @@ const patches: readonly Patch[] = [
     before: [0x42, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x9a, 0xc0, 0x00],
     after: [0x42, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0xf8, 0xbf, 0x00],
     places: 4,
+  },
+  {
+    // A pool of buffers of 64 KiB begins with one of them instead of 256, and makes more as needed.
+    before: [0x41, 0x80, 0x02, 0x21, 0x03, 0x23, 0x00, 0x41, 0x10, 0x6b],
+    after: [0x41, 0x81, 0x00, 0x21, 0x03, 0x23, 0x00, 0x41, 0x10, 0x6b],
+    places: 1,
   },
 ]
 

@@ -61,8 +61,10 @@ export class CoreServer {
   readonly #handle: number
   readonly #cell: number
   readonly #addressAt: number
-  readonly #encoder = new TextEncoder()
-  #memory = new Uint8Array()
+  #memory = Buffer.alloc(0)
+  /** What stands at `#addressAt`. */
+  #address = ''
+  #addressLength = 0
 
   constructor(core: Http3WasmCore, options: CoreOptions) {
     this.#core = core
@@ -91,10 +93,13 @@ export class CoreServer {
 
   receive(packet: Uint8Array, address: string): void {
     const { exports } = this.#core
-    this.#core.writeAt(exports.qs_rx_buffer(this.#handle), packet)
-    const text = this.#encoder.encode(address)
-    this.#core.writeAt(this.#addressAt, text)
-    exports.qs_recv(this.#handle, packet.length, this.#addressAt, text.length)
+    const memory = this.#bytes()
+    memory.set(packet, exports.qs_rx_buffer(this.#handle))
+    if (address !== this.#address) {
+      this.#addressLength = memory.write(address, this.#addressAt, addressBytesMax, 'latin1')
+      this.#address = address
+    }
+    exports.qs_recv(this.#handle, packet.length, this.#addressAt, this.#addressLength)
   }
 
   /** The packets that are to leave now. */
@@ -103,10 +108,11 @@ export class CoreServer {
     for (;;) {
       const length = Number(exports.qs_next_send(this.#handle))
       if (length <= 0) return
-      const packet = this.#core.copyOut(exports.qs_tx_buffer(this.#handle), length)
+      const at = exports.qs_tx_buffer(this.#handle)
+      const packet = Buffer.from(this.#bytes().subarray(at, at + length))
       const addressLength = Number(exports.qs_next_send_dest(this.#handle, this.#cell))
       if (addressLength <= 0) return
-      send(packet, this.#core.readOutPtrResultUtf8(this.#cell, addressLength))
+      send(packet, this.#text(addressLength))
     }
   }
 
@@ -114,15 +120,12 @@ export class CoreServer {
   events(): CoreEvent[] {
     const length = Number(this.#core.exports.qs_drain_events(this.#handle, this.#cell))
     if (length <= 2) return []
-    return JSON.parse(this.#core.readOutPtrResultUtf8(this.#cell, length))
+    return JSON.parse(this.#text(length))
   }
 
   /** The bytes of an event, in the engine's own memory: they are gone with the next call. */
   bytesOf({ dataOff = 0, dataLen = 0 }: CoreEvent): Uint8Array {
-    const { buffer } = this.#core.exports.memory
-    // It is another one whenever it has grown.
-    if (this.#memory.buffer !== buffer) this.#memory = new Uint8Array(buffer)
-    return this.#memory.subarray(dataOff, dataOff + dataLen)
+    return this.#bytes().subarray(dataOff, dataOff + dataLen)
   }
 
   /** False when flow control takes no more; what was given is kept, and `drained` is reported. */
@@ -164,7 +167,7 @@ export class CoreServer {
     const { exports } = this.#core
     const length = Number(exports.qs_session_metrics(this.#handle, connection, this.#cell))
     if (length <= 0) return 0
-    return JSON.parse(this.#core.readOutPtrResultUtf8(this.#cell, length)).rttMs
+    return JSON.parse(this.#text(length)).rttMs
   }
 
   /** How long until a timer of a connection is due; undefined while none is set. */
@@ -181,6 +184,20 @@ export class CoreServer {
     this.#core.free(this.#cell, 4)
     this.#core.free(this.#addressAt, addressBytesMax)
     this.#core.exports.qs_free(this.#handle)
+  }
+
+  /** All of the engine's memory, which is another one whenever it has grown. */
+  #bytes(): Buffer {
+    const { buffer } = this.#core.exports.memory
+    if (this.#memory.buffer !== buffer) this.#memory = Buffer.from(buffer)
+    return this.#memory
+  }
+
+  /** What the last call has written of its own, as its cell says where. */
+  #text(length: number): string {
+    const memory = this.#bytes()
+    const at = memory.readUInt32LE(this.#cell)
+    return memory.toString('utf8', at, at + length)
   }
 
   #withBytes<T>(bytes: Uint8Array, use: (at: number, length: number) => T): T {

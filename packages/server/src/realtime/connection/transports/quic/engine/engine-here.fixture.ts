@@ -1,27 +1,40 @@
 import { MessageChannel } from 'node:worker_threads'
-import type { Http3WasmCore } from '@currentspace/http3/wasm'
-import { createSystemClock } from '../../../../../kernel/clock.ts'
+import { type Clock, createSystemClock } from '../../../../../kernel/clock.ts'
 import { loadCore } from './core.ts'
 import { mendEngine, readEngineFile } from './core-file.ts'
 import { engineCounterNames } from './engine.ts'
-import { type EngineNews, type EngineStart, hostEngine } from './engine-host.ts'
+import { type EngineNews, type EngineParts, type EngineStart, hostEngine } from './engine-host.ts'
 import { AddressRefused, createEngine, type startEngineThread } from './engine-thread.ts'
 
-let core: Http3WasmCore | undefined
+let here: EngineParts | undefined
 
 /**
  * Starts an engine on the thread of the test, from a core that was loaded once: a thread of its own
  * takes a third of a second of computing, and scenarios start hundreds.
  */
 export const startEngineHere: typeof startEngineThread = async (options, events) => {
-  core ??= loadCore(mendEngine(await readEngineFile()), createSystemClock())
+  here ??= await partsOf(createSystemClock())
+  return start(here, options, events)
+}
+
+/** The same, where the engine's time is that of the node: it passes when the test says so. */
+export const startEngineInNodeTime: typeof startEngineThread = async (options, events) =>
+  start(await partsOf(options.clock), options, events)
+
+async function partsOf(clock: Clock): Promise<EngineParts> {
+  return { core: loadCore(mendEngine(await readEngineFile()), clock), clock }
+}
+
+type Start = Parameters<typeof startEngineThread>
+
+async function start(parts: EngineParts, options: Start[0], events: Start[1]) {
   const { clock, unmended, ...others } = options
   const counters = new SharedArrayBuffer(engineCounterNames.length * 8)
-  const start: EngineStart = { ...others, counters }
+  const begin: EngineStart = { ...others, counters }
   const { port1: node, port2: thread } = new MessageChannel()
   const ended = new Promise<undefined>((resolve) => node.once('close', () => resolve(undefined)))
   const news = new Promise<EngineNews>((resolve) => node.once('message', resolve))
-  hostEngine(thread, core, start)
+  hostEngine(thread, parts, begin)
   const first = await news
   if ('refused' in first) throw new AddressRefused(first.refused.code, first.refused.text)
   const line = {

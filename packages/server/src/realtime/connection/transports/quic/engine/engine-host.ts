@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import type { Http3WasmCore } from '@currentspace/http3/wasm'
-import { createSystemClock } from '../../../../../kernel/clock.ts'
+import type { Clock } from '../../../../../kernel/clock.ts'
 import type { CertificatePair } from '../../../../../kernel/http/connection/certificates.ts'
 import { isBatch } from './batch.ts'
 import { type EngineAddress, type EngineOptions, engineCounterNames } from './engine.ts'
@@ -20,6 +20,9 @@ export type EnginePort = {
   close(): void
 }
 
+/** The engine, and the time that it goes by. */
+export type EngineParts = { core: Http3WasmCore; clock: Clock }
+
 /** What the node says beside batches of commands. */
 export type EngineOrder = { certificate: CertificatePair } | { stop: true }
 
@@ -30,7 +33,11 @@ export type EngineNews = { listening: EngineAddress } | { refused: { code: strin
 const socketBufferBytes = 4 * 1024 * 1024
 
 /** The side of the thread: serves the engine on a socket, and obeys what comes through the port. */
-export function hostEngine(port: EnginePort, core: Http3WasmCore, options: EngineStart): void {
+export function hostEngine(
+  port: EnginePort,
+  { core, clock }: EngineParts,
+  options: EngineStart,
+): void {
   const { isShared, address: asked } = options
   const { host, port: udpPort } = asked
   const socket = createSocket({
@@ -38,6 +45,8 @@ export function hostEngine(port: EnginePort, core: Http3WasmCore, options: Engin
     reusePort: isShared,
     recvBufferSize: socketBufferBytes,
     sendBufferSize: socketBufferBytes,
+    // Packets go to addresses, so there is nothing to look up or to wait for.
+    lookup: (address, _options, found) => found(null, address, isIPv6(address) ? 6 : 4),
   })
   const say = (news: EngineNews) => port.postMessage(news)
   const fail = (error: Error & { code?: string }) =>
@@ -48,11 +57,11 @@ export function hostEngine(port: EnginePort, core: Http3WasmCore, options: Engin
     // What a packet cannot reach is lost, and QUIC sends it again.
     socket.on('error', () => undefined)
     const { address, port: bound } = socket.address()
-    const loop = createLoop(core, options, {
+    const loop = createLoop({ core, clock }, options, {
       localAddress: joinAddress(address, bound),
       sendPacket: (packet, to) => {
         const [toHost, toPort] = splitAddress(to)
-        socket.send(packet, toPort, toHost, ignore)
+        socket.send(packet, toPort, toHost)
       },
       post: (batch) => port.postMessage(batch, [batch.buffer]),
     })
@@ -78,11 +87,10 @@ type Outside = Pick<ConstructorParameters<typeof EngineLoop>[0], 'sendPacket' | 
 }
 
 function createLoop(
-  core: Http3WasmCore,
+  { core, clock }: EngineParts,
   options: EngineStart,
   { localAddress, ...outside }: Outside,
 ): EngineLoop {
-  const clock = createSystemClock()
   const counters = new Float64Array(options.counters)
   return new EngineLoop({
     ...outside,
@@ -102,7 +110,6 @@ function joinAddress(host: string, port: number): string {
 
 function splitAddress(address: string): [host: string, port: number] {
   const colon = address.lastIndexOf(':')
-  return [address.slice(0, colon).replace(/^\[|\]$/g, ''), Number(address.slice(colon + 1))]
+  const host = address[0] === '[' ? address.slice(1, colon - 1) : address.slice(0, colon)
+  return [host, Number(address.slice(colon + 1))]
 }
-
-function ignore(): void {}

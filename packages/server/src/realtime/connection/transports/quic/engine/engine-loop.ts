@@ -153,6 +153,7 @@ export class EngineLoop {
       this.#admitted.set(address, [...(this.#admitted.get(address) ?? []), { id, key }])
       const server = this.#servers.forNew(this.#byAddress.get(address))
       for (const packet of packets) server.receive(packet, address)
+      this.#servers.expect(server)
       this.#servers.touch(server)
     } else this.#refuse(initial, address)
   }

@@ -11,5 +11,6 @@ export type EngineThreadStart = EngineStart & {
 
 if (parentPort !== null) {
   const { engine, ...options }: EngineThreadStart = workerData
-  hostEngine(parentPort, loadCore(engine, createSystemClock()), options)
+  const clock = createSystemClock()
+  hostEngine(parentPort, { core: loadCore(engine, clock), clock }, options)
 }

@@ -3,17 +3,18 @@ import type { CoreServer } from './core.ts'
 import type { Peer } from './peer.ts'
 
 /**
- * Each call of a server goes through all of its connections, so the largest node has some. But each
- * takes 32 MiB of the GiB that the engine has, beside 79 KiB for a connection, so it has few. A
- * burst of one turn may exceed it.
+ * Each packet that a server sends costs it a look at its connections, a microsecond for each, so it
+ * has few. But it takes 280 KiB by itself, beside 79 KiB for a connection.
  */
-const connectionsMax = 2_000
+const connectionsMax = 16
 
 type Timed = Pick<CoreServer, 'timeoutMs' | 'onTimeout'>
 type OnServer<Server> = { readonly server: Server; readonly handle: number }
 
 type Held<One> = {
   readonly peers: Map<number, One>
+  /** Connections that this turn begins. */
+  expected: number
   /** Its certificate is that of new connections. */
   isCurrent: boolean
   /** When the next timer of its connections is due, on the monotonic clock. */
@@ -59,6 +60,12 @@ export class Servers<
     return this.#open
   }
 
+  /** A connection begins on a server, which `add` says once the engine has it. */
+  expect(server: Server): void {
+    const held = this.#held.get(server)
+    if (held !== undefined) held.expected += 1
+  }
+
   /** Something has happened to a server, which has events, packets or a timer then. */
   touch(server: Server): void {
     this.#touched.add(server)
@@ -88,8 +95,9 @@ export class Servers<
     for (const server of this.#touched) {
       const held = this.#held.get(server)
       const timeoutMs = held === undefined ? undefined : server.timeoutMs()
-      if (held !== undefined)
-        held.dueAtMs = this.#clock.monotonicMs() + (timeoutMs ?? Number.POSITIVE_INFINITY)
+      if (held === undefined) continue
+      held.expected = 0
+      held.dueAtMs = this.#clock.monotonicMs() + (timeoutMs ?? Number.POSITIVE_INFINITY)
     }
     this.#touched.clear()
   }
@@ -121,13 +129,14 @@ export class Servers<
 
   #add(): Server {
     const server = this.#make()
-    this.#held.set(server, { peers: new Map(), isCurrent: true, dueAtMs: Number.POSITIVE_INFINITY })
+    const dueAtMs = Number.POSITIVE_INFINITY
+    this.#held.set(server, { peers: new Map(), expected: 0, isCurrent: true, dueAtMs })
     return server
   }
 
   #hasRoom(server: Server): boolean {
     const held = this.#held.get(server)
-    return held?.isCurrent === true && held.peers.size < connectionsMax
+    return held?.isCurrent === true && held.peers.size + held.expected < connectionsMax
   }
 
   #leaves(server: Server): boolean {

@@ -1,0 +1,61 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { roomEnterBody } from '@guildhall/contract'
+import { afterEach, expect, test } from 'vitest'
+import { textOf, waiting } from '../../../realtime.fixture.ts'
+import { startEngineInNodeTime } from './engine/engine-here.fixture.ts'
+import { type QuicFixture, type QuicFixtureOptions, startQuic } from './quic.fixture.ts'
+import type { QuicClient } from './quic-client.fixture.ts'
+
+/** The engine goes by the time of the node here, which passes in steps. */
+let node: QuicFixture
+afterEach(() => node?.close())
+
+test('[R-LIV-2, R-RET-1] a reader that stops for a minute is lost, and one that is silent lives on', async () => {
+  await start({ rooms: { reconnect_grace_ms: 600_000 } })
+  const stopped = await node.join('t-ann')
+  const silent = await node.join('t-bob')
+  stopped.send(48, enterAny)
+  await expect.poll(() => gateway().rooms_active, waiting).toBe(1)
+  stopped.isReading = false
+  await pass(60_000)
+  await expect.poll(() => gateway().connections_active, waiting).toBe(1)
+  expect(gateway().dropped_seats_active).toBe(1)
+  silent.send(100, 'still here')
+  await expect.poll(messages, waiting).toContain('still here')
+  expect(silent.end).toBeUndefined()
+})
+
+test('[R-QU-7] five hundred connections are open at once, and all are served', async () => {
+  await start()
+  const clients: QuicClient[] = []
+  for (let count = 0; count < 500; count += 1) {
+    // So many a second are let in.
+    if (count % 150 === 149) await node.realtime.clock.advance(1000)
+    clients.push(await node.join())
+  }
+  expect(node.realtime.transports.metrics().quic_connections_active).toBe(500)
+  for (const [at, client] of clients.entries()) client.send(100, String(at))
+  await expect.poll(() => new Set(messages()).size, waiting).toBe(500)
+  expect(node.incidents).toEqual([])
+})
+
+async function start(options: QuicFixtureOptions = {}): Promise<void> {
+  node = await startQuic({ ...options, quic: { startEngine: startEngineInNodeTime } })
+  node.realtime.script.kinds.add(100)
+}
+
+/** Lets time pass, and whoever reads answer what comes of it. */
+async function pass(ms: number): Promise<void> {
+  for (let passedMs = 0; passedMs < ms; passedMs += 1000) {
+    await node.realtime.clock.advance(1000)
+    for (let count = 0; count < 5; count += 1) await turn()
+  }
+}
+
+const gateway = () => node.realtime.gateway.metrics()
+const enterAny = roomEnterBody.encode({ mode: 'join_or_create', name: 'a', options: '' })
+
+function messages(): string[] {
+  const { calls } = node.realtime.script
+  return calls.flatMap((call) => (call.hook === 'message' ? [textOf(call.body)] : []))
+}
