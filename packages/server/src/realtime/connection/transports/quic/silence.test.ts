@@ -28,16 +28,16 @@ test('[R-LIV-2, R-RET-1] a reader that stops for a minute is lost, and one that 
 test('[R-QU-7] five hundred connections are open at once, and all are served', async () => {
   await start()
   const clients: QuicClient[] = []
-  for (let count = 0; count < 500; count += 1) {
+  while (clients.length < 500) {
     // So many a second are let in.
-    if (count % 150 === 149) await node.realtime.clock.advance(1000)
+    if (clients.length % 150 === 149) await node.realtime.clock.advance(1000)
     clients.push(await node.join())
   }
   expect(node.realtime.transports.metrics().quic_connections_active).toBe(500)
   for (const [at, client] of clients.entries()) client.send(100, String(at))
   await expect.poll(() => new Set(messages()).size, waiting).toBe(500)
   expect(node.incidents).toEqual([])
-})
+}, 120_000)
 
 async function start(options: QuicFixtureOptions = {}): Promise<void> {
   node = await startQuic({ ...options, quic: { startEngine: startEngineInNodeTime } })

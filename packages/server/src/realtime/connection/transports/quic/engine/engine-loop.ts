@@ -23,6 +23,7 @@ export type EngineLoopDeps = {
 /** Bytes of events that the node may have left unread; packets are dropped beyond. */
 const unreadBytesMax = 16 * 1024 * 1024
 const destroyed = { code: 1001, reason: new Uint8Array(), drains: false }
+const idleReason = 'idle timeout'
 /** CONNECTION_REFUSED of QUIC. */
 const refusedCode = 2
 
@@ -318,7 +319,9 @@ export class EngineLoop {
     for (const set of [this.#keepAlives, this.#paused, this.#closing, this.#written]) {
       set.delete(peer)
     }
-    this.#reports.add(reports.closed, peer.id, { value: meta?.errorCode ?? -1 })
+    // The engine says code 0 for a peer of which it has heard nothing, as for one that leaves.
+    const value = meta?.errorReason === idleReason ? -1 : (meta?.errorCode ?? -1)
+    this.#reports.add(reports.closed, peer.id, { value })
     // Its last packets and events are out with this turn.
     if (this.#servers.remove(peer)) atEndOfTurn(() => peer.server.free())
   }
