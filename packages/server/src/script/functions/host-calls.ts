@@ -4,7 +4,7 @@ import { Failure } from '../../kernel/failure.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { type ScriptCaller, ScriptFailure } from '../../kernel/play/script.ts'
 import type { HostFunctions } from '../ports.ts'
-import type { HostCall, HostResult, Refusal } from '../wire/protocol.ts'
+import type { HostCall, HostResult, Refusal, StoppedCall } from '../wire/protocol.ts'
 import { scriptRows } from './arguments.ts'
 import { hostFunction } from './host-function.ts'
 import { StoppableCalls } from './stoppable-calls.ts'
@@ -32,7 +32,7 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
     if (row.tier === 'trusted' && tier !== 'trusted') {
       return refused(id, 'forbidden', `${name} is not for sandboxed scripts`)
     }
-    const { signal, end } = stoppable.begin(call.invocation)
+    const { signal, end } = stoppable.begin(call)
     try {
       return { id, ok: true, value: await fn({ ...caller, signal }, args) }
     } catch (error) {
@@ -48,6 +48,8 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
 
   return {
     answer,
+    /** The script waits for it no longer: it stops if it can, and is answered as ever. */
+    stop: (call: StoppedCall) => stoppable.stopOne(call),
     /** The invocation is given up: what can stop of its calls does. */
     giveUp: (invocation: number) => stoppable.stop(invocation),
     giveUpAll: () => stoppable.stopAll(),

@@ -59,3 +59,69 @@ it('[S-API-34] [S-REC-5] no sleep outlives its worker', async () => {
   await rpc('exit')
   await until(() => open() === 0)
 })
+
+const python = `
+import asyncio
+day = 86_400_000
+kept = None
+
+@guildhall.on_rpc("late")
+async def late():
+    try:
+        await asyncio.wait_for(guildhall.sleep(day), 0.02)
+    except TimeoutError:
+        return "late"
+
+@guildhall.on_rpc("task")
+async def task():
+    slept = asyncio.create_task(asyncio.sleep(86_400))
+    await guildhall.sleep(20)
+    slept.cancel()
+    [ended] = await asyncio.gather(slept, return_exceptions=True)
+    return type(ended).__name__
+
+@guildhall.on_rpc("many")
+async def many():
+    for _ in range(100):
+        try:
+            await asyncio.wait_for(guildhall.sleep(day), 0.001)
+        except TimeoutError:
+            pass
+    return "done"
+
+@guildhall.on_rpc("unsent")
+async def unsent():
+    for _ in range(100):
+        guildhall.sleep(day).cancel()
+        await asyncio.sleep(0)
+    return "none"
+
+@guildhall.on_rpc("keep")
+def keep():
+    global kept
+    kept = guildhall.sleep(day)
+
+@guildhall.on_rpc("cancel")
+def cancel(): return kept.cancel()
+`
+
+it('[S-LIM-3] [S-API-34] what a script of Python cancels is stopped, and its place is free', async () => {
+  const { functions, open } = sleeps()
+  const { rpc, until } = await startHarness({
+    files: { 'main.py': python },
+    config: { memory_mb: 128 },
+    functions,
+  })
+  expect(await rpc('late')).toBe('late')
+  await until(() => open() === 0)
+  expect(await rpc('task')).toBe('CancelledError')
+  await until(() => open() === 0)
+  expect(await rpc('many')).toBe('done')
+  await until(() => open() === 0)
+  expect(await rpc('unsent')).toBe('none')
+  expect(open()).toBe(0)
+  await rpc('keep')
+  await until(() => open() === 1)
+  expect(await rpc('cancel')).toBe('true')
+  await until(() => open() === 0)
+})

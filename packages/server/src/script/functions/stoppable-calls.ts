@@ -1,42 +1,49 @@
+import type { StoppedCall } from '../wire/protocol.ts'
+
 /**
- * Which calls of the script end when the invocation that waits for them is given up. Most calls
- * never ask, and cost nothing here.
+ * Which calls of the script end when nobody waits for them any more: their invocation is given up,
+ * or has stopped them itself. Most calls never ask, and cost nothing here.
  */
 export class StoppableCalls {
-  readonly #open = new Map<number, Set<AbortController>>()
+  /** By the number of the invocation, then by that of the call. */
+  readonly #open = new Map<number, Map<number, AbortController>>()
 
   /** A call begins. `signal` makes it one that can be stopped, until `end`. */
-  begin(invocation: number): { signal(): AbortSignal; end(): void } {
+  begin(call: StoppedCall): { signal(): AbortSignal; end(): void } {
     let made: AbortController | undefined
     return {
       signal: () => {
-        made ??= this.#add(invocation)
+        made ??= this.#add(call)
         return made.signal
       },
       end: () => {
-        if (made !== undefined) this.#remove(invocation, made)
+        if (made !== undefined) this.#remove(call)
       },
     }
   }
 
+  stopOne({ invocation, id }: StoppedCall): void {
+    this.#open.get(invocation)?.get(id)?.abort()
+  }
+
   stop(invocation: number): void {
-    for (const call of this.#open.get(invocation) ?? []) call.abort()
+    for (const call of this.#open.get(invocation)?.values() ?? []) call.abort()
   }
 
   stopAll(): void {
     for (const invocation of this.#open.keys()) this.stop(invocation)
   }
 
-  #add(invocation: number): AbortController {
-    const call = new AbortController()
-    const calls = this.#open.get(invocation) ?? new Set()
-    this.#open.set(invocation, calls.add(call))
-    return call
+  #add({ invocation, id }: StoppedCall): AbortController {
+    const made = new AbortController()
+    const calls = this.#open.get(invocation) ?? new Map<number, AbortController>()
+    this.#open.set(invocation, calls.set(id, made))
+    return made
   }
 
-  #remove(invocation: number, call: AbortController): void {
+  #remove({ invocation, id }: StoppedCall): void {
     const calls = this.#open.get(invocation)
-    calls?.delete(call)
+    calls?.delete(id)
     if (calls?.size === 0) this.#open.delete(invocation)
   }
 }

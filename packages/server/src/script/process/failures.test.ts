@@ -18,11 +18,11 @@ describe('a worker that ends', () => {
     ['sends a false batch', 'post({ type: "batch" })'],
     [
       'sends a batch too much',
-      'post({ type: "batch", answered: 9, words: 0, buffer: new ArrayBuffer(0), texts: [], calls: [] })',
+      'post({ type: "batch", answered: 9, words: 0, buffer: new ArrayBuffer(0), texts: [], calls: [], stopped: [] })',
     ],
     [
       'sends false records',
-      'post({ type: "batch", answered: 0, words: 1, buffer: new Float64Array([77]).buffer, texts: [], calls: [] })',
+      'post({ type: "batch", answered: 0, words: 1, buffer: new Float64Array([77]).buffer, texts: [], calls: [], stopped: [] })',
     ],
     [
       'writes to its channel what is no message',

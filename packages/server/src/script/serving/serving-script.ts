@@ -202,6 +202,7 @@ export class ServingScript {
   receive(batch: OutputBatch): boolean {
     if (!this.#batches.answered(batch.answered)) return false
     for (const call of batch.calls) void this.#answerHostCall(call)
+    for (const call of batch.stopped) this.#deps.hostCalls.stop(call)
     const wellFormed = visitOutput(batch, this.#visitor)
     if (this.#state !== 'ended') this.#batches.pump()
     return wellFormed
@@ -253,10 +254,7 @@ export class ServingScript {
     for (const open of unsent) this.#settle(open, { status: 'lost' })
   }
 
-  /**
-   * Called now and then. The worker gives up calls that have lasted too long, when it looks; a
-   * call that it does not give up in time is given up here.
-   */
+  /** Called now and then: gives up old calls that the worker should have given up itself. */
   lookForOldCalls(): void {
     const oldest = this.#open.values().next().value
     if (!oldest || this.#sink?.isAttached) return

@@ -73,6 +73,7 @@ export function createScripts() {
         buffer: Float64Array.from(words).buffer,
         texts: [],
         calls: [],
+        stopped: [],
       })
     return {
       script,

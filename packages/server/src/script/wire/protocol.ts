@@ -104,6 +104,9 @@ export type HostCall = {
   readonly args: readonly unknown[]
 }
 
+/** A call that nobody waits for any more: it stops, if it is one that can. */
+export type StoppedCall = Pick<HostCall, 'id' | 'invocation'>
+
 /** What a worker sends. */
 export type FromWorker =
   /** With the port of its inspector, if it has one. */
@@ -138,6 +141,8 @@ export type OutputBatch = {
   readonly buffer: ArrayBuffer
   readonly texts: readonly string[]
   readonly calls: readonly HostCall[]
+  /** Calls of earlier batches. */
+  readonly stopped: readonly StoppedCall[]
 }
 
 export const printLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const
@@ -207,11 +212,12 @@ function parseLoadFailed({ message, file, line }: Untrusted): FromWorker | undef
 }
 
 function parseOutputBatch(message: Untrusted): FromWorker | undefined {
-  const { answered, words, buffer, texts, calls } = message
+  const { answered, words, buffer, texts, calls, stopped } = message
   if (!isCount(answered) || !isCount(words) || !(buffer instanceof ArrayBuffer)) return undefined
   if (words * 8 > buffer.byteLength || buffer.byteLength % 8 !== 0) return undefined
   if (!isArrayOf(texts, isString) || !isArrayOf(calls, isHostCall)) return undefined
-  return { type: 'batch', answered, words, buffer, texts, calls }
+  if (!isArrayOf(stopped, isStoppedCall)) return undefined
+  return { type: 'batch', answered, words, buffer, texts, calls, stopped }
 }
 
 function parseProfiled({ profile }: Untrusted): FromWorker | undefined {
@@ -266,6 +272,10 @@ function isDefinition(value: unknown): value is RoomDefinitionSummary {
 
 function isSchedule(value: unknown): value is ScriptSchedule {
   return isRecord(value) && isString(value.name) && isString(value.cron)
+}
+
+function isStoppedCall(value: unknown): value is StoppedCall {
+  return isRecord(value) && isCount(value.id) && isCount(value.invocation)
 }
 
 function isHostCall(value: unknown): value is HostCall {

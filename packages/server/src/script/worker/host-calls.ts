@@ -1,5 +1,5 @@
 import { limits } from '../wire/limits.ts'
-import type { HostCall, HostResult } from '../wire/protocol.ts'
+import type { HostCall, HostResult, StoppedCall } from '../wire/protocol.ts'
 import { GuildhallError } from './errors.ts'
 import { HostMap } from './host-map.ts'
 import type { Invocation } from './invocation.ts'
@@ -8,9 +8,17 @@ import type { Invocation } from './invocation.ts'
 export type HostCalls = {
   /** Resolves also for a refusal; never for an invocation that was given up. */
   ask(invocation: Invocation, name: string, args: readonly unknown[]): Promise<HostResult>
-  /** The calls made since they were last taken. */
-  take(): HostCall[]
+  /** The calls made since they were last taken, and which of earlier ones are to stop. */
+  take(): { calls: HostCall[]; stopped: StoppedCall[] }
   resolve(result: HostResult): void
+} & StoppableCall
+
+/** For a language whose scripts cancel what they wait for. */
+export type StoppableCall = {
+  /** The number of the call that was made last; 0 for none. */
+  readonly last: number
+  /** Nobody waits for the call any more. Its place is free when the node has answered. */
+  stop(id: number): void
 }
 
 type Open = { invocation: Invocation; resolve: (result: HostResult) => void }
@@ -18,9 +26,35 @@ type Open = { invocation: Invocation; resolve: (result: HostResult) => void }
 export function createHostCalls(wantTurnEnd: () => void): HostCalls {
   const open = new HostMap<number, Open>()
   let asked: HostCall[] = []
+  let stopped: StoppedCall[] = []
   let last = 0
 
+  /** One that has not been sent yet is not sent. */
+  function dropUnsent(id: number): boolean {
+    const kept: HostCall[] = []
+    for (let n = 0; n < asked.length; n += 1) {
+      const call = asked[n]
+      if (call && call.id !== id) kept[kept.length] = call
+    }
+    const isDropped = kept.length < asked.length
+    asked = kept
+    return isDropped
+  }
+
+  function resolve(result: HostResult): void {
+    const waiting = open.get(result.id)
+    if (!waiting) return
+    open.delete(result.id)
+    const { invocation } = waiting
+    invocation.hostCallsOpen -= 1
+    // What was given up is not waited for any more: its code does not go on.
+    if (!invocation.gaveUp) waiting.resolve(result)
+  }
+
   return {
+    get last() {
+      return last
+    },
     ask(invocation, name, args) {
       count(invocation)
       last += 1
@@ -31,18 +65,21 @@ export function createHostCalls(wantTurnEnd: () => void): HostCalls {
       return new Promise((resolve) => open.set(id, { invocation, resolve }))
     },
     take() {
-      const taken = asked
+      const taken = { calls: asked, stopped }
       asked = []
+      stopped = []
       return taken
     },
-    resolve(result) {
-      const waiting = open.get(result.id)
+    resolve,
+    stop(id) {
+      const waiting = open.get(id)
       if (!waiting) return
-      open.delete(result.id)
-      const { invocation } = waiting
-      invocation.hostCallsOpen -= 1
-      // What was given up is not waited for any more: its code does not go on.
-      if (!invocation.gaveUp) waiting.resolve(result)
+      if (dropUnsent(id)) {
+        resolve({ id, ok: false, code: 'timeout', message: 'the call has been stopped' })
+        return
+      }
+      stopped[stopped.length] = { id, invocation: waiting.invocation.call?.id ?? 0 }
+      wantTurnEnd()
     },
   }
 }

@@ -188,6 +188,7 @@ export class ScriptRuntime {
       print: this.#print,
       ask: (name, args) =>
         this.#hasLoaded ? hostCalls.ask(callerOf(host), name, args) : refuseAtTopLevel(name),
+      stoppable: hostCalls,
     }
     const identity = { node_id: nodeId, tier, generation, revision_id }
     return createSurface({ ...host, rooms: this.#rooms }, identity)
@@ -221,12 +222,13 @@ export class ScriptRuntime {
   }
 
   #flush(): void {
-    const calls = this.#hostCalls.take()
+    const asked = this.#hostCalls.take()
     const output = this.#started?.runner.output
-    if (!output || (output.isEmpty && calls.length === 0 && this.#unanswered === 0)) return
+    const isQuiet = asked.calls.length === 0 && asked.stopped.length === 0
+    if (!output || (output.isEmpty && isQuiet && this.#unanswered === 0)) return
     const answered = this.#unanswered
     this.#unanswered = 0
-    this.#deps.post({ type: 'batch', answered, calls, ...output.take() })
+    this.#deps.post({ type: 'batch', answered, ...asked, ...output.take() })
   }
 
   #describe(error: unknown): ErrorPlace {

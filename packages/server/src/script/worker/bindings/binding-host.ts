@@ -2,6 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts'
 import { limits } from '../../wire/limits.ts'
 import type { HostResult, LineSettings, PrintLevel } from '../../wire/protocol.ts'
 import { GuildhallError } from '../errors.ts'
+import type { StoppableCall } from '../host-calls.ts'
 import type { Invocation } from '../invocation.ts'
 import type { Body, Output } from '../output.ts'
 import type { Registry } from '../registry.ts'
@@ -21,6 +22,7 @@ export type BindingHost = {
   }
   /** Calls a function of the node. */
   ask(name: string, args: readonly unknown[]): Promise<HostResult>
+  readonly stoppable: StoppableCall
   print(level: PrintLevel, text: string): void
 }
 

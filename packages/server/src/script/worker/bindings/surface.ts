@@ -8,6 +8,7 @@ import {
 } from '@guildhall/contract'
 import { isHookName } from '../../wire/hooks.ts'
 import { GuildhallError } from '../errors.ts'
+import type { StoppableCall } from '../host-calls.ts'
 import { createGuestRooms, type GuestRoomFunction } from '../rooms/guest-rooms.ts'
 import type { StateRooms } from '../rooms/state-rooms.ts'
 import { createAllowBinding } from './allowing.ts'
@@ -48,6 +49,8 @@ export type Surface = {
   readonly guestRooms: readonly GuestRoomFunction[]
   /** By their full name, such as `wallet.adjust`. */
   readonly functions: readonly SurfaceFunction[]
+  /** Calls to the node, for a language whose scripts cancel them. */
+  readonly stoppable: StoppableCall
 }
 
 export type SurfaceFunction = {
@@ -87,6 +90,7 @@ export function createSurface(
       relabel: (roomId, label) => functionOf(functions, 'room_update')(roomId, label),
     }),
     functions,
+    stoppable: host.stoppable,
   }
 }
 

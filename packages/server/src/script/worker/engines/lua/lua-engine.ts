@@ -24,7 +24,7 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
   const { settings, clock, resume, exit } = deps
   const lua = await loadLuaModule(settings.packageDir, settings.memoryMb)
   const guest = createGuest(clock)
-  const machine = new LuaMachine(lua, guest)
+  const machine = new LuaMachine(lua, guest, clock)
   const runs = createLuaRuns(machine, { guest, resume, exit })
   machine.makeHandler = runs.handlerOf
   const L = machine.main

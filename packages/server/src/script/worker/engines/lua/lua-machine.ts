@@ -1,4 +1,5 @@
 import { isPromise } from 'node:util/types'
+import type { Clock } from '../../../../kernel/clock.ts'
 import {
   type FunctionPlan,
   type HandlerPlan,
@@ -7,6 +8,7 @@ import {
 } from '../../conversions/plans.ts'
 import { FailSignal, GuildhallError, Interrupted } from '../../errors.ts'
 import type { Guest } from '../guest.ts'
+import { createPace, type Pace } from '../pace.ts'
 import { firstUpvalue, type LuaModule, luaType, registryIndex, type State } from './lua-module.ts'
 import { LuaProblem, placeInTraceback, splitPlace } from './lua-problem.ts'
 import { createLuaValues, type LuaValues } from './lua-values.ts'
@@ -45,6 +47,7 @@ export class LuaMachine {
   makeHandler: (ref: bigint, plan: HandlerPlan) => unknown = () => undefined
   readonly marks = { array: 0n, failure: 0n, signal: 0n, signals: 0n }
   readonly #guest: Guest
+  readonly #pace: Pace
   readonly #functions: HostFunction[] = []
   readonly #dispatch: number
   readonly #continue: number
@@ -52,9 +55,10 @@ export class LuaMachine {
   readonly #protected: number
   #work: () => void = () => {}
 
-  constructor(lua: LuaModule, guest: Guest) {
+  constructor(lua: LuaModule, guest: Guest, clock: Pick<Clock, 'monotonicMs'>) {
     this.lua = lua
     this.#guest = guest
+    this.#pace = createPace(clock, instructionsPerLook)
     this.main = lua._luaL_newstate()
     lua._luaL_openlibs(this.main)
     this.values = createLuaValues({
@@ -71,9 +75,9 @@ export class LuaMachine {
     this.#hook = lua.addFunction((L) => this.#count(L ?? 0), 'vii')
   }
 
-  /** Makes a coroutine count its instructions; those that it makes do as well. */
-  countInstructions(L: State): void {
-    this.lua._lua_sethook(L, this.#hook, countMask, instructionsPerLook)
+  /** A coroutine begins a slice, and counts its instructions; those that it makes do as well. */
+  beginSlice(L: State): void {
+    this.lua._lua_sethook(L, this.#hook, countMask, this.#pace.first())
   }
 
   pushFunction(L: State, made: HostFunction): void {
@@ -287,7 +291,8 @@ export class LuaMachine {
   #count(L: State): void {
     const { lua } = this
     if (!this.wasInterrupted && !this.#guest.isOverdue()) {
-      if (lua._lua_gethookcount(L) !== instructionsPerLook) this.countInstructions(L)
+      const count = this.#pace.next()
+      if (lua._lua_gethookcount(L) !== count) lua._lua_sethook(L, this.#hook, countMask, count)
       return
     }
     this.wasInterrupted = true
@@ -298,7 +303,7 @@ export class LuaMachine {
 }
 
 const countMask = 8
-const instructionsPerLook = 1000
+const instructionsPerLook = { least: 125, most: 1000 }
 /** What a coroutine yields that waits in the host; scripts never see it. */
 export const waitsAddress = 2
 

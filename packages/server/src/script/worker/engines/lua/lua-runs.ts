@@ -65,7 +65,6 @@ export function createLuaRuns(
   function create(plan: HandlerPlan): Run {
     const made = machine.protect(() => {
       const state = lua._lua_newthread(main)
-      machine.countInstructions(state)
       return { state, ref: machine.keep(main) }
     })
     if (made === undefined) throw new LuaProblem({ message: 'not enough memory' })
@@ -86,6 +85,7 @@ export function createLuaRuns(
     const { state } = run
     machine.wasInterrupted = false
     machine.waitingFor = undefined
+    machine.beginSlice(state)
     const ended = resumeLua(state)
     machine.answer = undefined
     const awaited = machine.waitingFor

@@ -18,7 +18,7 @@ export type LuaValues = {
    * @throws GuildhallError `invalid_argument` for what the plan does not take
    */
   read(L: State, index: number, plan: Plan): unknown
-  /** A string for people: bytes that are no text are shown as well as they can be. */
+  /** The beginning of a string for people: bytes that are no text are shown as they can be. */
   readLoosely(L: State, index: number): string
   /** The address of a name that never changes, as C has it. */
   nameAddress(L: State, name: string): number
@@ -288,12 +288,13 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
       chars = 0
       return readValue(L, index, plan, 0)
     },
-    readLoosely: (L, index) => bytesAt(L, index).toString('utf8'),
+    readLoosely: (L, index) => bytesAt(L, index).toString('utf8', 0, looseBytesMax),
     nameAddress,
   }
 }
 
 const shortText = 64
+const looseBytesMax = 65_536
 const itemsMax = 8_388_608
 
 /** A function where none is taken: what takes the value refuses it. */

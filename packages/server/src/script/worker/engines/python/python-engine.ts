@@ -1,6 +1,6 @@
 import type { ErrorPlace } from '../../errors.ts'
 import { FailSignal, GuildhallError, Interrupted, invalidArgument } from '../../errors.ts'
-import { expectHostCall } from '../../host-calls.ts'
+import { expectHostCall, type StoppableCall } from '../../host-calls.ts'
 import type { Invocation } from '../../invocation.ts'
 import type { Engine, EngineDeps, Script } from '../engine.ts'
 import { createGuest, type Guest } from '../guest.ts'
@@ -31,7 +31,7 @@ type Waiting = { readonly run: Run; readonly settle: PromiseWithResolvers<unknow
 
 /** As kernel.py has them. */
 const answer = { ok: 0, failed: 1, pending: 2, called: 3 } as const
-const request = { wake: -1, timer: -2, revision: -3 } as const
+const request = { wake: -1, timer: -2, revision: -3, stop: -4 } as const
 
 const runsMax = 2 ** 31
 const noRun: Run = { number: 0, invocation: undefined }
@@ -48,6 +48,7 @@ class PythonEngine implements Engine {
   #interpreter: Interpreter | undefined
   #entries: readonly Entry[] = []
   #revision = () => ''
+  #stoppable: StoppableCall | undefined
   #lastRun = 0
   #lastCall = 0
   /** Whose code computes. */
@@ -77,6 +78,7 @@ class PythonEngine implements Engine {
     const { node_id, tier, generation, revision_id } = surface.identity
     this.#entries = vocabulary.entries
     this.#revision = revision_id
+    this.#stoppable = surface.stoppable
     placeFiles(this.#python, files)
     this.#python
       .begin(4)
@@ -221,6 +223,7 @@ class PythonEngine implements Engine {
       const run = this.#runOf(first)
       queueMicrotask(() => this.#goOn(run, 'go_on', (python) => python.begin(1).int(first)))
     } else if (number === request.timer) this.#startTimer(first, asked.value(), asked.value())
+    else if (number === request.stop) this.#stoppable?.stop(first)
     else if (number === request.revision) written.tuple(2).int(answer.ok).value(this.#revision())
     else throw invalidArgument('there is no such function')
   }
@@ -254,8 +257,10 @@ class PythonEngine implements Engine {
     else if (typeof args[entry.taskAt] === 'number') {
       args[entry.taskAt] = this.#task(Number(args[entry.taskAt]))
     }
+    const before = this.#stoppable?.last
     const result = entry.fn(...args)
-    if (result instanceof Promise) this.#wait(result, written)
+    const last = this.#stoppable?.last ?? 0
+    if (result instanceof Promise) this.#wait(result, last === before ? 0 : last, written)
     else if (result !== undefined) written.tuple(2).int(answer.ok).value(result)
   }
 
@@ -278,11 +283,12 @@ class PythonEngine implements Engine {
     return task
   }
 
-  #wait(promise: Promise<unknown>, written: MarshalWriter): void {
+  /** @param asked the call to the node, by which the script may stop it; 0 for none */
+  #wait(promise: Promise<unknown>, asked: number, written: MarshalWriter): void {
     this.#lastCall = (this.#lastCall + 1) % runsMax
     const call = this.#lastCall
     const run = this.#running
-    written.tuple(2).int(answer.called).int(call)
+    written.tuple(3).int(answer.called).int(call).value(asked)
     const settle = (items: number, write: (writer: MarshalWriter) => void) => {
       const { number } = run
       this.#goOn(run, 'settle', (python) =>

@@ -8,7 +8,8 @@ import type { Guest } from '../guest.ts'
 import { readMarked, writeArguments, writeMarked } from './marked-json.ts'
 import type { Modules } from './modules.ts'
 import { preludeSource } from './prelude.ts'
-import { type Box, type Crossing, QuickjsVm, VmException } from './quickjs-vm.ts'
+import type { Box } from './quickjs-module.ts'
+import { type Crossing, QuickjsVm, VmException } from './quickjs-vm.ts'
 
 type BridgeDeps = Pick<EngineDeps, 'settings' | 'clock' | 'resume' | 'exit'> & {
   guest: Guest
@@ -73,7 +74,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
   let isStopping = false
   let stopAtMs = Number.POSITIVE_INFINITY
 
-  const vm = QuickjsVm.create(settings.packageDir, settings.memoryMb * mebibyte, {
+  const vm = new QuickjsVm(settings.packageDir, settings.memoryMb * mebibyte, {
     call: answer,
     mustStop: () => (isStopping ? mustEndJobs() : guest.isOverdue()),
     resolveModule: (base, name) => modules().resolve(base, name),

@@ -28,7 +28,7 @@ function shown(value) {
   catch { return String(value) }
 }
 const print = (level) => (...values) => {
-  host(op.print, wellFormed(level + values.map(shown).join(' ')))
+  host(op.print, wellFormed(level + cut(values.map(shown).join(' '), 65536)))
 }
 const console = {}
 for (const [name, level] of [['log', 'i'], ['info', 'i'], ['debug', 'i'], ['trace', 'i'],

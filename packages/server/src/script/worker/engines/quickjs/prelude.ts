@@ -63,6 +63,11 @@ function refuse(message) { return new GuildhallError({ code: 'invalid_argument',
 // A lone surrogate is written as the sign for what cannot be shown.
 function wellFormed(text) { return apply(toWellFormed, text, []) }
 
+// Of what only people read, no more crosses than they see.
+function cut(text, most) {
+  return text.length > most ? apply(slice, text, [0, most]) + ' [cut]' : text
+}
+
 function bytesText(bytes) {
   let text = ''
   for (let at = 0; at < bytes.length; at += 4096) {
@@ -177,8 +182,11 @@ function described(error) {
   try {
     const signal = typeof error === 'object' && error !== null
       ? apply(weakGet, signals, [error]) : undefined
-    if (!(error instanceof NativeError)) return { message: 'thrown: ' + String(error) }
-    return { message: error.name + ': ' + error.message, stack: String(error.stack), signal }
+    const isError = error instanceof NativeError
+    const message = isError ? error.name + ': ' + error.message : 'thrown: ' + String(error)
+    const said = { message: cut(message, 4096) }
+    if (!isError) return said
+    return { ...said, stack: cut(String(error.stack), 4096), signal }
   } catch { return { message: 'an error that cannot be read' } }
 }
 

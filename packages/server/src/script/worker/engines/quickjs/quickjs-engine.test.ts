@@ -159,6 +159,20 @@ describe('a slice of the sandbox that is past its deadline', () => {
     expect(host.metrics().script_worker_restarts_total).toBe(0)
   })
 
+  it('[S-LIM-2] costs the worker where one built-in never ends', async () => {
+    const { rpc, host, until } = await start(
+      `
+      guildhall.on_rpc('round', () => [].indexOf.call({ length: 2 ** 53 - 1 }, 1))
+      guildhall.on_rpc('ping', () => 'pong')
+    `,
+      {},
+      { deadline_ms: 100 },
+    )
+    expect(await rpc('round')).toEqual({ error: 'RPC handler timed out' })
+    await until(() => host.readiness().state === 'ready')
+    expect(await rpc('ping')).toBe('pong')
+  })
+
   it.each([
     ['strings', 'let s = "x"; for (;;) s += s + "y"'],
     ['arrays', 'const t = []; for (;;) t.push([t.length])'],

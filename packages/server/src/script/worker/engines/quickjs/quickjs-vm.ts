@@ -1,50 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import type { ScriptErrorCode } from '@guildhall/contract'
 import { createSystemClock } from '../../../../kernel/clock.ts'
 import { pooledRandomness } from '../../../../kernel/ids.ts'
-
-/** A value of the guest, by the address of its box. */
-export type Box = number
-
-/** The C functions of quickjs-wasi that are used here. */
-type Exports = {
-  readonly memory: { readonly buffer: ArrayBuffer }
-  _initialize(): void
-  wasm_malloc(bytes: number): number
-  wasm_free(address: number): void
-  qjs_init(): number
-  qjs_set_memory_limit(bytes: number): void
-  qjs_set_max_stack_size(bytes: number): void
-  qjs_set_interrupt_handler(on: number): void
-  qjs_set_module_loader(on: number): void
-  qjs_set_promise_rejection_handler(on: number): void
-  qjs_eval(code: number, bytes: number, name: number, flags: number): Box
-  qjs_call(fn: Box, self: Box, count: number, args: number): Box
-  qjs_new_host_function(name: number, bytes: number, more: number): Box
-  qjs_get_prop_string(of: Box, name: number): Box
-  qjs_set_prop_string(of: Box, name: number, value: Box): void
-  qjs_get_global(): Box
-  qjs_get_undefined(): Box
-  qjs_new_number(value: number): Box
-  qjs_new_string(text: number, bytes: number): Box
-  qjs_new_uint8_array(from: number, bytes: number): Box
-  qjs_get_float64(box: Box): number
-  qjs_get_string_len(box: Box, bytes: number): number
-  qjs_free_cstring(text: number): void
-  qjs_is_exception(box: Box): number
-  qjs_is_string(box: Box): number
-  qjs_is_undefined(box: Box): number
-  qjs_get_typed_array_buffer(box: Box, offset: number, length: number, element: number): Box
-  qjs_get_array_buffer(box: Box, bytes: number): number
-  qjs_get_exception(): Box
-  qjs_get_value_ptr(box: Box): number
-  qjs_new_error(): Box
-  qjs_throw(error: Box): void
-  qjs_free_value(box: Box): void
-  qjs_is_job_pending(): number
-  qjs_execute_pending_job(): number
-  qjs_get_context_ptr(): number
-}
+import { limits } from '../../../wire/limits.ts'
+import { charsMax } from '../../arguments.ts'
+import { createPace } from '../pace.ts'
+import { type Box, loadQuickjsModule, type QuickjsModule } from './quickjs-module.ts'
 
 /** What the guest asks of the host. */
 export type VmHost = {
@@ -60,9 +20,16 @@ export type VmHost = {
 /** A value that crosses by itself: everything else is in a text. */
 export type Crossing = string | number | Uint8Array | undefined
 
-/** The guest raised what its own code did not catch, or was stopped. */
+/** The guest raised what its own code did not catch, was stopped, or has no memory left. */
 export class VmException extends Error {
   override readonly name = 'VmException'
+  /** What the guest reads as the code of the error. */
+  readonly code: ScriptErrorCode | undefined
+
+  constructor(message: string, code?: ScriptErrorCode) {
+    super(message)
+    this.code = code
+  }
 }
 
 const scratchBytes = 65_536
@@ -74,20 +41,22 @@ const randomness = pooledRandomness()
 /** One QuickJS in WebAssembly, by its raw functions. */
 export class QuickjsVm {
   readonly #host: VmHost
-  readonly #exports: Exports
+  readonly #exports: QuickjsModule
   readonly #scratch: number
   readonly #lengths: number
+  readonly #undefined: Box
+  readonly #pace = createPace(clock, stepsPerLook)
+  readonly #stepsLeftAt: number
+  /** All of its memory, until that grows. */
+  #words = new Int32Array()
+  /** What is raised where there is no memory for another error. */
+  readonly #noMemory: Box
   /** Rejections that nothing has handled yet, by the address of their promise. */
   readonly #rejections = new Map<number, string>()
 
-  static create(packageDir: string, memoryBytes: number, host: VmHost): QuickjsVm {
-    const module = compile(readFileSync(join(packageDir, 'quickjs.wasm')))
-    return new QuickjsVm(module, memoryBytes, host)
-  }
-
-  constructor(module: object, memoryBytes: number, host: VmHost) {
+  constructor(packageDir: string, memoryBytes: number, host: VmHost) {
     this.#host = host
-    this.#exports = instantiate(module, this.#imports())
+    this.#exports = loadQuickjsModule(packageDir, memoryBytes, this.#imports())
     const vm = this.#exports
     vm._initialize()
     if (vm.qjs_init() !== 0) throw new Error('QuickJS does not start')
@@ -98,6 +67,9 @@ export class QuickjsVm {
     vm.qjs_set_promise_rejection_handler(1)
     this.#scratch = vm.wasm_malloc(scratchBytes)
     this.#lengths = vm.wasm_malloc(16)
+    this.#stepsLeftAt = (vm.qjs_get_context_ptr() + stepsLeftAt) >> 2
+    this.#undefined = vm.qjs_get_undefined()
+    this.#noMemory = this.#errorBox(noMemory())
   }
 
   /** Runs a script; its value stays in a box. */
@@ -125,21 +97,23 @@ export class QuickjsVm {
     const at = this.#copyIn(encoder.encode(`${name}\0`))
     const found = this.#exports.qjs_get_prop_string(of, at)
     this.#exports.wasm_free(at)
-    return found
+    return this.#checked(found)
   }
 
   /** Calls a function of the guest. */
   call(fn: Box, args: readonly Crossing[]): Crossing {
     const vm = this.#exports
     const boxes: Box[] = []
-    for (let n = 0; n < args.length; n += 1) boxes[n] = this.#boxOf(args[n])
-    const at = vm.wasm_malloc(boxes.length * 4)
-    new Uint32Array(vm.memory.buffer, at, boxes.length).set(boxes)
-    const self = vm.qjs_get_undefined()
-    const result = vm.qjs_call(fn, self, boxes.length, at)
-    vm.wasm_free(at)
-    for (let n = 0; n < boxes.length; n += 1) vm.qjs_free_value(boxes[n] ?? 0)
-    return this.#take(this.#checked(result))
+    try {
+      for (let n = 0; n < args.length; n += 1) boxes[n] = this.#boxOf(args[n])
+      this.#setStepsLeft(this.#pace.first())
+      // They are taken before anything else is written there.
+      new Uint32Array(vm.memory.buffer, this.#scratch, boxes.length).set(boxes)
+      const result = vm.qjs_call(fn, this.#undefined, boxes.length, this.#scratch)
+      return this.#take(this.#checked(result))
+    } finally {
+      for (let n = 0; n < boxes.length; n += 1) vm.qjs_free_value(boxes[n] ?? 0)
+    }
   }
 
   /** Runs what waits in the queue of jobs. */
@@ -153,10 +127,9 @@ export class QuickjsVm {
   /** Empties the queue. Once `mustEnd` says so, each job ends at its first step. */
   endJobs(mustEnd: () => boolean): void {
     const vm = this.#exports
-    const counterAt = vm.qjs_get_context_ptr() + stepsLeftAt
     while (vm.qjs_is_job_pending() !== 0) {
-      if (mustEnd()) new Int32Array(vm.memory.buffer, counterAt, 1)[0] = 1
-      if (vm.qjs_execute_pending_job() < 0) vm.qjs_free_value(vm.qjs_get_exception())
+      if (mustEnd()) this.#setStepsLeft(1)
+      if (vm.qjs_execute_pending_job() < 0) this.#dropException()
     }
   }
 
@@ -173,7 +146,10 @@ export class QuickjsVm {
       env: {
         host_call: (_name: number, _bytes: number, _self: Box, count: number, args: number) =>
           this.#answer(count, args),
-        host_interrupt: () => (this.#host.mustStop() ? 1 : 0),
+        host_interrupt: () => {
+          this.#setStepsLeft(this.#pace.next())
+          return this.#host.mustStop() ? 1 : 0
+        },
         host_promise_rejection: (promise: Box, reason: Box, handled: number) =>
           this.#noteRejection(promise, reason, handled !== 0),
         host_module_normalize: (base: number, name: number) =>
@@ -207,74 +183,106 @@ export class QuickjsVm {
     }
   }
 
+  #setStepsLeft(steps: number): void {
+    if (this.#words.length === 0) this.#words = new Int32Array(this.#exports.memory.buffer)
+    this.#words[this.#stepsLeftAt] = steps
+  }
+
   #answer(count: number, args: number): Box {
     return this.#raising(() => {
       const { memory, qjs_get_float64 } = this.#exports
+      if (args === 0) throw noMemory()
       if (count < 2) throw new Error('the host is called with a number and a text')
       const [op = 0, text = 0] = new Uint32Array(memory.buffer, args, 2)
+      if (op === 0) throw noMemory()
       return this.#boxOf(this.#host.call(qjs_get_float64(op), this.#text(text)))
     })
   }
 
+  /** Nothing may be thrown through the guest: an error is raised inside of it. */
   #raising(work: () => number): number {
-    const vm = this.#exports
     try {
       return work()
     } catch (error) {
-      const { message, name } = error instanceof Error ? error : new Error(String(error))
-      const box = vm.qjs_new_error()
-      this.#setText(box, 'message', message)
-      this.#setText(box, 'name', name)
-      vm.qjs_throw(box)
-      vm.qjs_free_value(box)
+      this.#raise(error)
       return 0
     }
+  }
+
+  #raise(error: unknown): void {
+    const vm = this.#exports
+    try {
+      const box = this.#errorBox(error)
+      this.#free(vm.qjs_throw(box))
+      this.#free(box)
+    } catch {
+      this.#free(vm.qjs_throw(this.#noMemory))
+    }
+  }
+
+  #errorBox(error: unknown): Box {
+    const { message, name } = error instanceof Error ? error : new Error(String(error))
+    const isOwn = error instanceof VmException
+    const box = this.#checked(this.#exports.qjs_new_error())
+    this.#setText(box, 'message', message)
+    this.#setText(box, 'name', isOwn ? nameOf(error) : name)
+    if (isOwn && error.code !== undefined) this.#setText(box, 'code', error.code)
+    return box
   }
 
   #setText(of: Box, name: string, text: string): void {
     const value = this.#textBox(text)
     const at = this.#copyIn(encoder.encode(`${name}\0`))
     this.#exports.qjs_set_prop_string(of, at, value)
-    this.#exports.qjs_free_value(value)
+    this.#free(value)
     this.#exports.wasm_free(at)
   }
 
   #noteRejection(promise: Box, reason: Box, isHandled: boolean): void {
-    const vm = this.#exports
-    const key = vm.qjs_get_value_ptr(promise)
+    const key = promise === 0 ? 0 : this.#exports.qjs_get_value_ptr(promise)
     if (isHandled) this.#rejections.delete(key)
-    else if (this.#rejections.size < rejectionsMax) this.#rejections.set(key, this.#text(reason))
-    vm.qjs_free_value(promise)
-    vm.qjs_free_value(reason)
+    else if (this.#rejections.size < rejectionsMax) this.#rejections.set(key, this.#shown(reason))
+    this.#free(promise)
+    this.#free(reason)
   }
 
+  #free(box: Box): void {
+    if (box !== 0) this.#exports.qjs_free_value(box)
+  }
+
+  /** @throws VmException for a box that could not be made, or holds what was raised instead */
   #checked(box: Box): Box {
+    if (box === 0) throw noMemory()
     if (this.#exports.qjs_is_exception(box) === 0) return box
-    this.#exports.qjs_free_value(box)
+    this.#free(box)
     throw this.#exception()
   }
 
   #exception(): VmException {
     const box = this.#exports.qjs_get_exception()
-    const text = this.#text(box)
-    this.#exports.qjs_free_value(box)
+    const text = this.#shown(box)
+    this.#free(box)
     return new VmException(text)
+  }
+
+  #dropException(): void {
+    this.#free(this.#exports.qjs_get_exception())
   }
 
   #boxOf(value: Crossing): Box {
     const vm = this.#exports
     switch (typeof value) {
       case 'undefined':
-        return vm.qjs_get_undefined()
+        return this.#checked(vm.qjs_get_undefined())
       case 'number':
-        return vm.qjs_new_number(value)
+        return this.#checked(vm.qjs_new_number(value))
       case 'string':
         return this.#textBox(value)
       default: {
         const at = this.#copyIn(value)
         const box = vm.qjs_new_uint8_array(at, value.length)
         vm.wasm_free(at)
-        return box
+        return this.#checked(box)
       }
     }
   }
@@ -283,44 +291,68 @@ export class QuickjsVm {
     const vm = this.#exports
     if (value.length * 3 <= scratchBytes) {
       const space = new Uint8Array(vm.memory.buffer, this.#scratch, scratchBytes)
-      return vm.qjs_new_string(this.#scratch, encoder.encodeInto(value, space).written)
+      const { written } = encoder.encodeInto(value, space)
+      return this.#checked(vm.qjs_new_string(this.#scratch, written))
     }
     const bytes = encoder.encode(value)
     const at = this.#copyIn(bytes)
     const box = vm.qjs_new_string(at, bytes.length)
     vm.wasm_free(at)
-    return box
+    return this.#checked(box)
   }
 
   /** What a box holds, which is given back. */
   #take(box: Box): Crossing {
     const vm = this.#exports
-    const isText = vm.qjs_is_string(box) !== 0
-    const isNothing = !isText && vm.qjs_is_undefined(box) !== 0
-    const value = isText ? this.#text(box) : isNothing ? undefined : this.#bytes(box)
-    vm.qjs_free_value(box)
-    return value
+    try {
+      if (vm.qjs_is_string(box) !== 0) return this.#text(box)
+      return vm.qjs_is_undefined(box) !== 0 ? undefined : this.#bytes(box)
+    } finally {
+      vm.qjs_free_value(box)
+    }
   }
 
+  /** @throws VmException before it copies a text that is too large */
   #text(box: Box): string {
-    const vm = this.#exports
-    const at = vm.qjs_get_string_len(box, this.#lengths)
-    if (at === 0) return 'a value that is no text'
-    const [bytes = 0] = new Uint32Array(vm.memory.buffer, this.#lengths, 1)
-    const text = Buffer.from(vm.memory.buffer, at, bytes).toString('utf8')
-    vm.qjs_free_cstring(at)
+    const text = this.#textOf(box, whole)
+    if (text === undefined) throw this.#exception()
     return text
+  }
+
+  /** What people read of any value: the beginning of a long text is enough. */
+  #shown(box: Box): string {
+    const text = this.#textOf(box, beginning)
+    if (text !== undefined) return text
+    this.#dropException()
+    return 'a value that is no text'
+  }
+
+  /** Undefined where the guest has raised an error instead. */
+  #textOf(box: Box, copied: (bytes: number) => number): string | undefined {
+    const vm = this.#exports
+    const at = box === 0 ? 0 : vm.qjs_get_string_len(box, this.#lengths)
+    if (at === 0) return undefined
+    try {
+      const [bytes = 0] = new Uint32Array(vm.memory.buffer, this.#lengths, 1)
+      return Buffer.from(vm.memory.buffer, at, copied(bytes)).toString('utf8')
+    } finally {
+      vm.qjs_free_cstring(at)
+    }
   }
 
   #bytes(box: Box): Uint8Array {
     const vm = this.#exports
     const at = this.#lengths
-    const buffer = vm.qjs_get_typed_array_buffer(box, at, at + 4, at + 8)
-    const [offset = 0, length = 0] = new Uint32Array(vm.memory.buffer, at, 2)
-    const data = vm.qjs_get_array_buffer(buffer, at + 12)
-    const bytes = new Uint8Array(vm.memory.buffer.slice(data + offset, data + offset + length))
-    vm.qjs_free_value(buffer)
-    return bytes
+    const buffer = this.#checked(vm.qjs_get_typed_array_buffer(box, at, at + 4, at + 8))
+    try {
+      const [offset = 0, length = 0] = new Uint32Array(vm.memory.buffer, at, 2)
+      const data = vm.qjs_get_array_buffer(buffer, at + 12)
+      if (data === 0 && length > 0) throw this.#exception()
+      const from = data + offset
+      return new Uint8Array(vm.memory.buffer.slice(from, from + whole(length)))
+    } finally {
+      vm.qjs_free_value(buffer)
+    }
   }
 
   #cText(at: number): string {
@@ -330,7 +362,7 @@ export class QuickjsVm {
 
   #copyIn(bytes: Uint8Array): number {
     const at = this.#exports.wasm_malloc(Math.max(1, bytes.length))
-    if (at === 0) throw new VmException('out of memory')
+    if (at === 0) throw noMemory()
     new Uint8Array(this.#exports.memory.buffer).set(bytes, at)
     return at
   }
@@ -339,20 +371,27 @@ export class QuickjsVm {
 const rejectionsMax = 100
 /** In QuickJS's context: how many steps it makes before it asks whether it must stop. */
 const stepsLeftAt = 292
+const stepsPerLook = { least: 32, most: 128 }
 const badFile = 8
+/** Of a text on its way out: what cannot be few enough characters is not copied. */
+const crossingBytesMax = 3 * charsMax
+const shownBytes = 4 * limits.errorTextChars
 
-/** What is used here of WebAssembly, whose types come with those of browsers. */
-type WebAssemblyOfHost = {
-  Module: new (bytes: Uint8Array) => object
-  Instance: new (module: object, imports: object) => { readonly exports: Exports }
+function noMemory(): VmException {
+  return new VmException('out of memory')
 }
 
-const webAssembly: WebAssemblyOfHost = Reflect.get(globalThis, 'WebAssembly')
-
-function compile(bytes: Uint8Array): object {
-  return new webAssembly.Module(bytes)
+/** What the guest reads as the name of the error. */
+function nameOf({ code }: VmException): string {
+  return code === undefined ? 'InternalError' : 'GuildhallError'
 }
 
-function instantiate(module: object, imports: object): Exports {
-  return new webAssembly.Instance(module, imports).exports
+/** How many bytes of so many are copied. */
+function whole(bytes: number): number {
+  if (bytes <= crossingBytesMax) return bytes
+  throw new VmException('a value is too large', 'invalid_argument')
+}
+
+function beginning(bytes: number): number {
+  return Math.min(bytes, shownBytes)
 }

@@ -4,6 +4,7 @@ import builtins
 import gc
 import inspect
 import sys
+from asyncio import Future
 
 from _guildhall.loop import install, owner
 from _guildhall.values import Error, Fail, encode, maker
@@ -12,7 +13,7 @@ from _guildhall.values import Error, Fail, encode, maker
 OK, FAILED, PENDING, CALLED = 0, 1, 2, 3
 
 # What is asked of the worker beside the functions of the script API, whose numbers are their places.
-WAKE, TIMER, REVISION = -1, -2, -3
+WAKE, TIMER, REVISION, STOP = -1, -2, -3, -4
 
 handlers = []
 tasks = {}
@@ -131,11 +132,30 @@ def _function(loop, row):
             return value if make is None else make(value)
         if answer[0] == FAILED:
             raise raised(*answer[1:])
-        future = loop.create_future()
+        future = Call(loop, answer[2])
         waiting[answer[1]] = (future, make, owner.get())
         return future
 
     return call
+
+
+class Call(Future):
+    """A call to the node that is waited for. Whoever cancels it stops it there as well."""
+
+    __slots__ = ("_number",)
+
+    def __init__(self, loop, number):
+        super().__init__(loop=loop)
+        self._number = number
+
+    def cancel(self, msg=None):
+        if not super().cancel(msg):
+            return False
+        ask(STOP, self._number)
+        return True
+
+
+Call.__module__ = "guildhall"
 
 
 def _task_number(task):
