@@ -1,15 +1,23 @@
-import { type JsonObject, parseExact, type TournamentState } from '@guildhall/contract'
+import {
+  type JsonObject,
+  parseExact,
+  stringifyExact,
+  type TournamentState,
+} from '@guildhall/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSystemClock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
 import { canonicalJson } from '../../kernel/json/canonical-json.ts'
 import { ScriptFailure } from '../../kernel/play/script.ts'
 import { createHarness, type Harness } from '../host.fixture.ts'
 import type { HostFunctions } from '../ports.ts'
+import { answeredCalls } from './answers.ts'
+import { errors, interrupted, tooLong } from './endings.ts'
 import { runners } from './runners.ts'
-import { drafted, record, scenarios, tournament } from './scenarios.ts'
+import { anything, drafted, record, scenarios, tournament } from './scenarios.ts'
 
 /** What the node answers, the same to every language. */
-const functions: HostFunctions = {
+const answers: HostFunctions = {
   sleep: async () => undefined,
   online: (_caller, { user_ids }: { user_ids: string[] }) => user_ids.filter((id) => id === 'a'),
   'wallet.get': () => ({ gold: 9_007_199_254_740_993n }),
@@ -40,6 +48,12 @@ const functions: HostFunctions = {
     return tournament('draft')
   },
   'tournaments.transition': (_caller, { to }: { to: TournamentState }) => tournament(to),
+  session_list: () => [],
+  'http.fetch': () => ({
+    status: 200,
+    headers: {},
+    body: new TextEncoder().encode('{"of":["ö",9007199254740993]}'),
+  }),
   'leaderboards.delete': () => false,
   'leaderboards.list': () => [],
   'leaderboards.get': () => null,
@@ -50,6 +64,19 @@ const functions: HostFunctions = {
   storage_write: (_caller, { owner, value }: { owner: string | null; value: object }) => ({
     version: `${JSON.stringify(owner)} ${JSON.stringify(value)}`,
   }),
+}
+
+/** What the node answers instead, while a test has it do so. */
+const instead = new Map<string, unknown>()
+
+const functions: HostFunctions = {
+  ...answers,
+  ...Object.fromEntries(
+    answeredCalls.map(({ name }) => [
+      name,
+      (...asked) => (instead.has(name) ? instead.get(name) : answers[name]?.(...asked)),
+    ]),
+  ),
 }
 
 type Listing = {
@@ -76,23 +103,130 @@ describe.each(runners)('$language', ({ file, tier, source }) => {
   }, 120_000)
   afterAll(() => harness?.close())
 
+  const started = () => {
+    if (!harness) throw new Error('the script has not started')
+    return harness
+  }
+  const run = async (program: readonly (readonly [call: string, args: readonly unknown[]])[]) => {
+    const said: string[] = JSON.parse(String(await started().rpc('run', JSON.stringify(program))))
+    return said
+  }
+
   it('[S-TIER-2] has data in the trusted tier alone', async () => {
-    const program = [
+    const said = await run([
       ['wallet.get', ['user']],
       ['storage_read', [null, 'c', 'k']],
-    ]
-    const said: string[] = JSON.parse(String(await harness?.rpc('run', JSON.stringify(program))))
+    ])
     const forbidden = ['error forbidden', 'error forbidden']
     expect(said).toEqual(tier === 'trusted' ? ['{"gold":9007199254740993}', 'nil'] : forbidden)
   })
 
   it.each(served)('[$rule] [S-LANG-2] $title', async ({ steps }) => {
-    if (!harness) throw new Error('the script has not started')
-    const program = steps.map(([call, args]) => [call, args])
-    const said: string[] = JSON.parse(String(await harness.rpc('run', JSON.stringify(program))))
-    expect(said.map(sorted)).toEqual(steps.map(([, , shown]) => sorted(shown)))
+    const said = await run(steps.map(([call, args]) => [call, args]))
+    const seen = said.map((shown, n) => (steps[n]?.[2] === anything ? anything : sorted(shown)))
+    expect(seen).toEqual(steps.map(([, , shown]) => sorted(shown)))
+  })
+
+  it.each(answeredCalls)('[S-API-2] [S-LANG-2] $name is answered', async (call) => {
+    const { name, args, isTrusted } = call
+    for (const answer of call.answers) {
+      instead.set(name, answer)
+      const [said = ''] = await run([[name, args]])
+      instead.delete(name)
+      const isForbidden = isTrusted && tier === 'sandboxed'
+      expect(withoutNulls(said)).toBe(isForbidden ? 'error forbidden' : shownAs(answer))
+    }
+  })
+
+  const placed = errors.filter(({ trusted }) => !trusted || tier === 'trusted')
+  it.each(placed)('[S-VIEW-3] [S-LANG-2] $title', async ({ call, reason, mark }) => {
+    const { rpc, lines } = started()
+    const before = lines('warn').length
+    expect(await rpc('call', JSON.stringify(call))).toEqual({ error: 'RPC handler error' })
+    const [line] = lines('warn').slice(before)
+    expect(line?.fields?.reason).toContain(reason)
+    expect(placesOf(mark, { file, source })).toContain(line?.fields?.at)
+  })
+
+  it('[S-API-1] [S-LANG-2] fails with a text of its own', async () => {
+    const { rpc, lines } = started()
+    const before = lines('warn').length
+    const call = JSON.stringify(['fail', ['not enough gold', { code: 'x', data: [null] }]])
+    expect(await rpc('call', call)).toEqual({ error: 'not enough gold' })
+    expect(lines('warn')).toHaveLength(before)
   })
 })
+
+describe.each(runners)('handlers of $language that do not end', ({ file, tier, source }) => {
+  let harness: Harness | undefined
+
+  beforeAll(async () => {
+    const config = { tier, memory_mb: 128, deadline_ms, call_timeout_ms: 1500 }
+    const functions: HostFunctions = { sleep: (_caller, { ms }) => clock.sleep(ms) }
+    harness = createHarness({ files: { [file]: source }, config, functions })
+    await harness.host.start()
+  }, 120_000)
+  afterAll(() => harness?.close())
+
+  const call = (name: string) => harness?.rpc('call', JSON.stringify([name, []]))
+  const timedOut = { error: 'RPC handler timed out' }
+
+  /** The next call is served, and the state of the script is still there. */
+  async function expectAlive(): Promise<void> {
+    const before = Number(await call('own.count'))
+    expect(await call('own.count')).toBe(String(before + 1))
+    expect(harness?.host.metrics().script_worker_restarts_total).toBe(0)
+  }
+
+  // Of the trusted tier only the first slice of JavaScript is interrupted [S-LIM-2].
+  const isInterruptedLater = file !== 'main.ts'
+  const served = interrupted.filter(({ waits }) => !waits || isInterruptedLater)
+
+  it.each(served)('[S-LIM-1] [S-LANG-2] is interrupted when it $title', async ({ name }) => {
+    const before = Number(harness?.host.metrics().script_interrupts_total)
+    expect(await call(name)).toEqual(timedOut)
+    expect(harness?.host.metrics().script_interrupts_total).toBe(before + 1)
+    await expectAlive()
+  })
+
+  it('[S-LIM-1] [S-LANG-2] is not interrupted before its deadline', async () => {
+    expect(await call('own.loop')).toEqual(timedOut)
+    // The handler begins a little after its slice.
+    expect(Number(await call('own.ran'))).toBeGreaterThan(deadline_ms * 0.9)
+  })
+
+  it.each(tooLong)('[S-LIM-4] [S-LANG-2] is given up when it $title', async ({ name }) => {
+    expect(await call(name)).toEqual(timedOut)
+    await expectAlive()
+  })
+})
+
+const clock = createSystemClock()
+const deadline_ms = 250
+
+/** Lines of the runner that have a mark, as errors name them. */
+function placesOf(mark: string, { file, source }: { file: string; source: string }): string[] {
+  const lines = source.split('\n').map((line, n) => ({ line, place: `${file}:${n + 1}` }))
+  return lines.filter(({ line }) => line.endsWith(mark)).map(({ place }) => place)
+}
+
+/** As a runner shows an answer. A member that is null is none in some languages. */
+function shownAs(answer: unknown): string {
+  if (answer === undefined || answer === null) return 'nil'
+  if (typeof answer === 'string') return `text ${answer}`
+  return withoutNulls(stringifyExact(answer))
+}
+
+function withoutNulls(shown: string): string {
+  return /^[[{]/.test(shown) ? ordered(dropNulls(parseExact(shown))) : shown
+}
+
+function dropNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(dropNulls)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(members.map(([name, member]) => [name, dropNulls(member)]))
+}
 
 /** The order of members is free. */
 function sorted(shown: string): string {

@@ -1,4 +1,8 @@
-/** The runner of each language: a script that interprets scenarios; at most 100 lines each. */
+/**
+ * The runner of each language: a script that interprets scenarios; at most 100 lines each. What it
+ * calls are functions of `guildhall`, and of its own those that fail or never end. A line that an
+ * error is to name is marked by a comment.
+ */
 export type ConformanceRunner = {
   readonly language: string
   readonly file: string
@@ -7,7 +11,41 @@ export type ConformanceRunner = {
 }
 
 const javascript = `
-const at = (name) => name.split('.').reduce((part, step) => part[step], guildhall)
+const large = '["' + 'x'.repeat(200_000) + '"]'
+const numbers = Array.from({ length: 2_000 }, (_, n) => -n)
+let count = 0
+let began = 0
+let ended = 0
+const own = {
+  count: () => ++count,
+  ran: () => ended - began,
+  throw(text) {
+    throw new Error(text) // @throw
+  },
+  inside: (text) => own.throw(text),
+  async later(text) {
+    await guildhall.sleep(1)
+    own.throw(text)
+  },
+  loop() {
+    for (began = guildhall.now_ms(); ; ) ended = guildhall.now_ms()
+  },
+  catch() {
+    for (;;) try { own.loop() } catch {}
+  },
+  compare: () => numbers.toSorted(own.loop),
+  decode() { for (;;) guildhall.json.decode(large) },
+  sort() { for (;;) numbers.toSorted() },
+  repeat_() { for (;;) 'x'.repeat(300_000).toUpperCase() },
+  async loop_later() {
+    await guildhall.sleep(1)
+    own.loop()
+  },
+  wait: () => guildhall.sleep(86_400_000),
+}
+
+const rootOf = (name) => name.startsWith('own.') ? { own } : guildhall
+const at = (name) => name.split('.').reduce((part, step) => part[step], rootOf(name))
 const hex = (text) => Uint8Array.from(text.match(/../g), (byte) => parseInt(byte, 16))
 const deep = (levels) => (levels === 0 ? 0 : [deep(levels - 1)])
 const cycle = (list = []) => (list.push(list), list)
@@ -18,7 +56,7 @@ function build(value, last) {
   if (Array.isArray(value)) return value.map((item) => build(item, last))
   if (value.$nil) return undefined
   if (value.$null) return null
-  if (value.$last) return last
+  if (value.$last) return value.$last === true ? last : last[value.$last]
   if (value.$int) return BigInt(value.$int)
   if (value.$float) return floats[value.$float] ?? Number(value.$float)
   if (value.$bytes) return hex(value.$bytes)
@@ -50,14 +88,47 @@ guildhall.on_rpc('run', async (ctx, body) => {
   }
   return said
 })
+
+guildhall.on_rpc('call', async (ctx, body) => {
+  const [call, args] = guildhall.json.decode(body)
+  return await at(call)(...args) // @call
+})
 `
 
 const lua = `
 local json = guildhall.json
 local floats = { nan = 0 / 0, inf = 1 / 0 }
+local large = '["' .. ("x"):rep(200000) .. '"]'
+local count, began, ended = 0, 0, 0
+local own = {}
+
+local function numbers()
+  local list = {}
+  for n = 1, 2000 do list[n] = -n end
+  return list
+end
+
+function own.count() count = count + 1 return count end
+function own.ran() return ended - began end
+function own.throw(text)
+  error(text) -- @throw
+end
+function own.inside(text) own.throw(text) end
+function own.later(text) guildhall.sleep(1) own.throw(text) end
+function own.loop()
+  began = guildhall.now_ms()
+  while true do ended = guildhall.now_ms() end
+end
+function own.catch() while true do pcall(own.loop) end end
+function own.compare() table.sort(numbers(), own.loop) end
+function own.decode() while true do json.decode(large) end end
+function own.sort() while true do table.sort(numbers()) end end
+function own.repeat_() while true do ("x"):rep(300000):upper() end end
+function own.loop_later() guildhall.sleep(1) own.loop() end
+function own.wait() guildhall.sleep(86400000) end
 
 local function at(name)
-  local part = guildhall
+  local part = name:match("^own") and { own = own } or guildhall
   for step in name:gmatch("[^.]+") do part = part[step] end
   return part
 end
@@ -70,7 +141,7 @@ end
 local function build(value, last)
   if type(value) ~= "table" then return value end
   if value["$nil"] or value["$null"] then return nil end
-  if value["$last"] then return last end
+  if value["$last"] then return value["$last"] == true and last or last[value["$last"]] end
   if value["$int"] then return math.tointeger(value["$int"]) end
   if value["$float"] then return floats[value["$float"]] or tonumber(value["$float"]) end
   if value["$bytes"] then
@@ -108,13 +179,57 @@ guildhall.on_rpc("run", function(ctx, body)
   end
   return said
 end)
+
+guildhall.on_rpc("call", function(ctx, body)
+  local step = json.decode(body)
+  local value = at(step[1])(table.unpack(step[2])) -- @call
+  return value
+end)
 `
 
 const python = `
-import guildhall, inspect, math
+import guildhall, inspect
 from guildhall import json
 
+large = '["' + "x" * 200_000 + '"]'
+count = began = ended = 0
+
+class Own:
+    def count(self):
+        global count
+        count += 1
+        return count
+    def ran(self): return ended - began
+    def throw(self, text):
+        raise RuntimeError(text) # @throw
+    def inside(self, text): self.throw(text)
+    async def later(self, text):
+        await guildhall.sleep(1)
+        self.throw(text)
+    def loop(self, *_):
+        global began, ended
+        began = guildhall.now_ms()
+        while True: ended = guildhall.now_ms()
+    def catch(self):
+        while True:
+            try: self.loop()
+            except BaseException: pass
+    def compare(self): sorted(range(2_000), key=self.loop)
+    def decode(self):
+        while True: json.decode(large)
+    def sort(self):
+        while True: sorted(range(2_000), reverse=True)
+    def repeat_(self):
+        while True: ("x" * 300_000).upper()
+    async def loop_later(self):
+        await guildhall.sleep(1)
+        self.loop()
+    async def wait(self): await guildhall.sleep(86_400_000)
+
+own = Own()
+
 def at(name):
+    if name.startswith("own."): return getattr(own, name[4:])
     part = guildhall
     for step in name.split("."): part = getattr(part, step)
     return part
@@ -137,7 +252,7 @@ def build(value, last):
 special = {
     "$nil": lambda value, last: ...,
     "$null": lambda value, last: None,
-    "$last": lambda value, last: last,
+    "$last": lambda value, last: last if value is True else last[value],
     "$int": lambda value, last: int(value),
     "$float": lambda value, last: float(value),
     "$bytes": lambda value, last: bytes.fromhex(value),
@@ -166,6 +281,12 @@ async def run(ctx, body):
         except Exception as error:
             said.append(f"error {getattr(error, 'code', error)}")
     return said
+
+@guildhall.on_rpc("call")
+async def call(ctx, body):
+    name, args = json.decode(body)
+    value = at(name)(*args) # @call
+    return await value if inspect.isawaitable(value) else value # @call
 `
 
 export const runners: readonly ConformanceRunner[] = [

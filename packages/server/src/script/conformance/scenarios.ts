@@ -13,13 +13,16 @@ export type Scenario = {
   readonly trusted?: true
 }
 
+/** What a step shows where the languages may differ. */
+export const anything = 'anything'
+
 /** A call, and what is shown of it: `text ...`, JSON, `nil`, or `error CODE`. */
 type Step = readonly [call: string, args: readonly Value[], shown: string]
 
 /**
  * JSON, and what it cannot say: `$int` a 64-bit integer, `$float` a number that is no integer of
  * JSON, `$bytes` in hex, `$nil` what is not there, `$null` null, `$list` an empty list, `$last`
- * what the step before answered, `$surrogate` a text that ends in half of a character, `$fn` a
+ * what the step before answered or, by its name, a member of that, `$surrogate` a text that ends in half of a character, `$fn` a
  * function, `$deep` lists in lists, `$cycle` a list that holds itself.
  */
 type Value = unknown
@@ -309,6 +312,16 @@ export const scenarios: readonly Scenario[] = [
       ['leaderboards.get', ['b', 'nobody', { raw: true }], 'text null'],
       ['leaderboards.get', ['b', 'nobody', { as: 'raw' }], refused],
       ['storage_read', [none, 'c', 'gone', { raw: true }], 'text null'],
+    ],
+  },
+  {
+    rule: 'S-API-33',
+    title: 'bytes inside of an answer are bytes',
+    trusted: true,
+    steps: [
+      // JSON has no bytes, and in Lua they are texts.
+      ['http.fetch', [{ url: 'http://example.com/' }], anything],
+      ['json.decode', [{ $last: 'body' }], '{"of":["ö",9007199254740993]}'],
     ],
   },
   {
