@@ -37,6 +37,7 @@ const pins: readonly string[] = [
   'consoleAccounts.timeline | GET /console/v1/accounts/{id}/timeline | operator | accounts:read | - | 200 | not_found',
   'consoleAccounts.export | GET /console/v1/accounts/{id}/export | operator | accounts:read | - | 200 | not_found',
   'consoleSessions.list | GET /console/v1/accounts/{id}/sessions | operator | accounts:read | - | 200 | not_found',
+  'consoleSessions.lastSeen | GET /console/v1/accounts/{id}/last-seen | operator | accounts:read | - | 200 | not_found',
   'consoleSessions.revokeAll | POST /console/v1/accounts/{id}/sessions/revoke | admin | - | accounts.sessions.revoke_all | 200 | not_found',
   'consoleSessions.revoke | POST /console/v1/accounts/{id}/sessions/{session_id}/revoke | admin | - | accounts.sessions.revoke | 200 | not_found',
   'wallet.get | GET /console/v1/accounts/{id}/wallet | operator | accounts:read | - | 200 | not_found',

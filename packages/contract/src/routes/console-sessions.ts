@@ -36,6 +36,18 @@ export const consoleSessionsApi = defineApi({
     ok: pageOf(SessionRow),
     errors: ['not_found'],
   },
+  lastSeen: {
+    method: 'GET',
+    path: '/console/v1/accounts/{id}/last-seen',
+    access: 'operator',
+    scope: 'accounts:read',
+    summary: 'When a player last signed in or refreshed a session, however long that is ago',
+    params: z.strictObject(sessionsPath),
+    ok: z.strictObject({
+      seen_at_unix_ms: unixMs.nullable().meta({ description: 'Null for who never signed in' }),
+    }),
+    errors: ['not_found'],
+  },
   revokeAll: {
     method: 'POST',
     path: '/console/v1/accounts/{id}/sessions/revoke',

@@ -14,6 +14,7 @@ import { schedules } from './0013-schedules.ts'
 import { products } from './0014-products.ts'
 import { consoleTokens } from './0015-console-tokens.ts'
 import { replacedSessions } from './0016-replaced-sessions.ts'
+import { lastSeen } from './0017-last-seen.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   products,
   consoleTokens,
   replacedSessions,
+  lastSeen,
 ]

@@ -49,6 +49,12 @@ export const sessions = defineTable('sessions', {
   key: ['id'],
 })
 
+/** Written when the sessions of an account are removed; until then they tell it. */
+export const accountLastSeen = defineTable('account_last_seen', {
+  columns: { account_id: 'text', seen_at_unix_ms: 'time' },
+  key: ['account_id'],
+})
+
 export const rotatedRefreshDigests = defineTable('rotated_refresh_digests', {
   columns: { refresh_digest: 'bytes', session_id: 'text' },
   key: ['refresh_digest'],

@@ -7,6 +7,7 @@ export function consoleSessionHandlers(
 ): ServerHandlers<typeof consoleSessionsApi> {
   return {
     list: ({ params, query }) => sessions.list(params.id, query),
+    lastSeen: ({ params }) => sessions.lastSeen(params.id),
     revokeAll: ({ mutation, params }) => sessions.revokeAll(mutation, params.id),
     revoke: ({ mutation, params }) => sessions.revoke(mutation, params.id, params.session_id),
   }

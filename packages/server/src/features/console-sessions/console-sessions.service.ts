@@ -9,6 +9,8 @@ export type ConsoleSessionsDeps = {
   clock: Clock
   /** Whether an account has this id, in whatever state. */
   accountExists(tx: Queries, id: string): Promise<boolean>
+  /** When somebody was last given tokens; null for who never signed in. */
+  lastSeen(account_id: string): Promise<number | null>
   /** Revokes a session in the transaction; false when it was revoked already. */
   revokeSession(tx: Transaction, id: string): Promise<boolean>
   /** Revokes every session of an account whose row the transaction holds; answers their ids. */
@@ -43,6 +45,14 @@ export function createConsoleSessions(deps: ConsoleSessionsDeps) {
       ])
       if (total === 0 && !(await deps.accountExists(db, account_id))) throw unknownAccount()
       return { items: rows.map((row) => ({ ...row, connected: isConnected(row.id) })), total }
+    },
+
+    /** When the player of an account was last seen, also after the sessions are gone. */
+    async lastSeen(account_id: string) {
+      const seen_at_unix_ms = await deps.lastSeen(account_id)
+      const known = seen_at_unix_ms !== null || (await deps.accountExists(db, account_id))
+      if (!known) throw unknownAccount()
+      return { seen_at_unix_ms }
     },
 
     /** Ends every session of an account, which stays active. */

@@ -17,10 +17,11 @@ export function sessionsFeature({ config, secrets, ...deps }: SessionsFeatureDep
   return defineFeature(
     {
       routes: mount({ sessions: sessionHandlers(sessions, accessTtlSec) }),
-      pruners: sessionPruners(deps.db, deps.clock),
+      pruners: sessionPruners({ ...deps, config: config.sessions }),
       stories: { sign_in: signInStory },
       crash: {
         sessions: 'players',
+        account_last_seen: { not: 'written a day after what it says, with the rows that said it' },
         rotated_refresh_digests: { not: 'the load refreshes no sessions' },
         session_revocations: { not: 'read by other nodes for a minute; the sessions are held' },
       },

@@ -1,17 +1,24 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { PruneBatch } from '../../kernel/tasks/retention.ts'
+import { seenStore } from './sessions.seen.store.ts'
 import { sessionsStore } from './sessions.store.ts'
 
 /** How long ended sessions and entries of the revocation feed are kept, in milliseconds. */
 const endedSessionKeptMs = 24 * 3_600_000
 const revocationKeptMs = 10 * 60_000
 
-/** What retention removes here: each answers how many rows one batch deleted. */
-export function sessionPruners(
-  db: Database,
-  clock: Clock,
-): Record<
+type PrunersDeps = { db: Database; clock: Clock; config: { access_ttl_sec: number } }
+
+/**
+ * What retention removes here: each answers how many rows one batch deleted. When players were last
+ * seen is written here and nowhere before, so that it costs no request anything.
+ */
+export function sessionPruners({
+  db,
+  clock,
+  config,
+}: PrunersDeps): Record<
   'expired_sessions' | 'revoked_sessions' | 'session_revocations',
   PruneBatch<Transaction>
 > {
@@ -19,11 +26,17 @@ export function sessionPruners(
     before_unix_ms: clock.nowUnixMs() - keptMs,
     batch_items,
   })
+  const forgotten =
+    (prune: (typeof sessionsStore)['pruneExpired']): PruneBatch<Transaction> =>
+    (items, transact = db.transaction) =>
+      transact(async (tx) => {
+        const gone = await prune(tx, bounds(endedSessionKeptMs, items))
+        await seenStore.keep(tx, gone, config.access_ttl_sec * 1000)
+        return gone.length
+      })
   return {
-    expired_sessions: (items, transact = db.transaction) =>
-      transact((tx) => sessionsStore.pruneExpired(tx, bounds(endedSessionKeptMs, items))),
-    revoked_sessions: (items, transact = db.transaction) =>
-      transact((tx) => sessionsStore.pruneRevoked(tx, bounds(endedSessionKeptMs, items))),
+    expired_sessions: forgotten(sessionsStore.pruneExpired),
+    revoked_sessions: forgotten(sessionsStore.pruneRevoked),
     session_revocations: (items, transact = db.transaction) =>
       transact((tx) => sessionsStore.pruneRevocations(tx, bounds(revocationKeptMs, items))),
   }

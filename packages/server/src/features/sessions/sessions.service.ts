@@ -7,6 +7,7 @@ import { sha256 } from '../../kernel/auth/sha256.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
 import type { Awaitable } from '../../kernel/time/awaitable.ts'
+import { seenStore } from './sessions.seen.store.ts'
 import {
   accessLookup,
   hexOf,
@@ -203,8 +204,8 @@ export function createSessions(deps: SessionsDeps) {
   }
 }
 
-/** How operators end sessions, in the transaction of what they change. */
-function endings({ clock, mutate, onRevoked }: SessionsDeps) {
+/** How operators look at sessions, and end them in the transaction of what they change. */
+function endings({ db, clock, mutate, onRevoked, config }: SessionsDeps) {
   return {
     /** Commits a change that revokes sessions, then closes their connections. */
     async endSessions<T>(
@@ -224,6 +225,10 @@ function endings({ clock, mutate, onRevoked }: SessionsDeps) {
       if (revoked.length > 0) onRevoked(revoked)
       return answer
     },
+
+    /** When a player was last given tokens; null for who never signed in. */
+    lastSeen: (account_id: string): Promise<number | null> =>
+      seenStore.ofAccount(db, account_id, config.access_ttl_sec * 1000),
 
     /** Revokes one session; false when it was revoked already. */
     revokeSession: (tx: Transaction, id: string): Promise<boolean> =>

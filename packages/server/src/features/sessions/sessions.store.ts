@@ -1,6 +1,7 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import { batchStatement, lookup, type Row, statement } from '../../database/statement.ts'
 import { inTheirOrder } from '../../database/writes/in-their-order.ts'
+import { seenRow } from './sessions.seen.store.ts'
 
 /** A session and its account by the digest of the access token, live or not. */
 export const accessLookup = lookup({
@@ -217,15 +218,18 @@ const pruneExpired = statement({
   name: 'sessions.prune-expired',
   text: `DELETE FROM sessions WHERE id IN (
     SELECT id FROM sessions WHERE refresh_expires_at_unix_ms < :before_unix_ms
-    LIMIT :batch_items)`,
+    LIMIT :batch_items) RETURNING ${Object.keys(seenRow).join(', ')}`,
   params: pruneParams,
+  row: seenRow,
 })
 
 const pruneRevoked = statement({
   name: 'sessions.prune-revoked',
   text: `DELETE FROM sessions WHERE id IN (
-    SELECT id FROM sessions WHERE revoked_at_unix_ms < :before_unix_ms LIMIT :batch_items)`,
+    SELECT id FROM sessions WHERE revoked_at_unix_ms < :before_unix_ms LIMIT :batch_items)
+    RETURNING ${Object.keys(seenRow).join(', ')}`,
   params: pruneParams,
+  row: seenRow,
 })
 
 const pruneRevocations = statement({
@@ -307,8 +311,9 @@ export const sessionsStore = {
         )
       ).map(({ id }) => id),
     ),
-  pruneExpired: (tx: Queries, bounds: Row<typeof pruneParams>) => tx.run(pruneExpired, bounds),
-  pruneRevoked: (tx: Queries, bounds: Row<typeof pruneParams>) => tx.run(pruneRevoked, bounds),
+  /** Removes sessions that ended; answers whose they were. */
+  pruneExpired: (tx: Queries, bounds: Row<typeof pruneParams>) => tx.all(pruneExpired, bounds),
+  pruneRevoked: (tx: Queries, bounds: Row<typeof pruneParams>) => tx.all(pruneRevoked, bounds),
   pruneRevocations: (tx: Queries, bounds: Row<typeof pruneParams>) =>
     tx.run(pruneRevocations, bounds),
 }

@@ -1,9 +1,8 @@
 import type { ConsoleClient } from '@guildhall/client/console'
-import { type AccountDetail, api } from '@guildhall/contract'
+import type { AccountDetail } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { grouped } from '../../../model/time.ts'
-import { useMay } from '../../data/permissions.ts'
 import { usePages, useRead, wholeListing } from '../../data/reads.ts'
 import { Glyph, type GlyphName } from '../../kit/glyph.tsx'
 import { Card, FactStrip } from '../../kit/page.tsx'
@@ -11,7 +10,7 @@ import { Await } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
-import { UserLink } from '../../kit/text/links.tsx'
+import { NamedText, UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 import { AccountState } from './account-state.tsx'
@@ -73,7 +72,13 @@ function What({ kind, text, ref: id }: Entry): ReactNode {
     )
   }
   const to = places[kind]
-  if (to === undefined) return <span title={text}>{words}</span>
+  if (to === undefined) {
+    return (
+      <span title={text}>
+        <NamedText>{text}</NamedText>
+      </span>
+    )
+  }
   return (
     <Link to={to} params={{ id }}>
       {words}
@@ -134,34 +139,18 @@ export function StoryTab({ account }: { account: AccountDetail }) {
   )
 }
 
-/** Connected now, or when one of its sessions was last used for tokens. */
+/** Connected now, or when the player was last given tokens. */
 function LastSeen({ id }: { id: string }) {
-  const ttlMs = useAccessTtlMs()
   const sessions = useRead(['sessions', id, 'newest'], (client) =>
     client.consoleSessions.list({ params: { id }, query: { limit: 200 } }),
   )
-  return (
-    <Await query={sessions}>
-      {({ items }) => {
-        if (items.some(({ connected }) => connected)) return <Badge tone="ok">connected</Badge>
-        const seen = items.map(({ created_at_unix_ms, access_expires_at_unix_ms }) =>
-          Math.max(created_at_unix_ms, access_expires_at_unix_ms - (ttlMs ?? Infinity)),
-        )
-        if (seen.length === 0) return <None>no live session</None>
-        return <ExactTime at={Math.max(...seen)} />
-      }}
-    </Await>
+  const seen = useRead(['sessions', id, 'last-seen'], (client) =>
+    client.consoleSessions.lastSeen({ params: { id } }),
   )
-}
-
-/** How long an access token lives: it is made anew at every refresh. */
-function useAccessTtlMs(): number | undefined {
-  const config = useRead(['config'], (client) => client.config.get({ query: {} }), {
-    enabled: useMay(api.config.get),
-  })
-  const sessions = config.data?.groups.find(({ name }) => name === 'sessions')
-  const entry = sessions?.entries.find(({ key }) => key === 'access_ttl_sec')
-  return entry === undefined ? undefined : Number(entry.value) * 1000
+  if (sessions.data?.items.some(({ connected }) => connected)) {
+    return <Badge tone="ok">connected</Badge>
+  }
+  return <Await query={seen}>{(found) => <ExactTime at={found.seen_at_unix_ms} />}</Await>
 }
 
 function Ranks({ id }: { id: string }) {
