@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { diffLines, withContext } from './diff.ts'
 import { jsonPages, jsonText, placeOf } from './json.ts'
-import { textParts } from './text.ts'
+import { namedParts, textParts } from './text.ts'
 import {
   bytesText,
   counted,
@@ -81,6 +81,23 @@ describe('stored text', () => {
       { kind: 'unseen', text: 'U+0000' },
       { kind: 'unseen', text: 'U+200B' },
     ])
+  })
+
+  it('[H-OPS-1] has the accounts that it names apart', () => {
+    const id = `user-${'0a'.repeat(16)}`
+    expect(namedParts(`account ${id}`)).toEqual([
+      { kind: 'text', text: 'account ' },
+      { kind: 'account', text: id },
+    ])
+    expect(namedParts(`${id}/${id}`).map(({ kind }) => kind)).toEqual([
+      'account',
+      'text',
+      'account',
+    ])
+    for (const other of ['user-1', `${id}0`, `x${id}`]) {
+      expect(namedParts(other)).toEqual([{ kind: 'text', text: other }])
+    }
+    expect(namedParts('')).toEqual([])
   })
 
   it('leaves lines, emoji and other writings alone', () => {

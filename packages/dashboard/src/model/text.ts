@@ -27,3 +27,13 @@ export function textParts(text: string): TextPart[] {
 export function isTypable(text: string): boolean {
   return text.length <= 80 && !unseen.test(text) && text.trim() === text && !/\s\s/.test(text)
 }
+
+export type NamedPart = { kind: 'text' | 'account'; text: string }
+
+/** Ids of accounts within words, which people read as names. */
+export function namedParts(words: string): NamedPart[] {
+  return words
+    .split(/\b(user-[0-9a-f]{32})\b/)
+    .map((text, index): NamedPart => ({ kind: index % 2 === 0 ? 'text' : 'account', text }))
+    .filter(({ text }) => text !== '')
+}

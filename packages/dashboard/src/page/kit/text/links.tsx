@@ -1,4 +1,6 @@
+import type { AuditEntry } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
+import { namedParts } from '../../../model/text.ts'
 import { useAccountName } from '../../data/names.ts'
 import { CopyButton } from './copy.tsx'
 import { Text } from './text.tsx'
@@ -10,14 +12,42 @@ function shortId(id: string): string {
 
 /** Whoever it is, by name: accounts are shown on their page, and other users may lead nowhere. */
 export function UserLink({ id }: { id: string }) {
-  const name = useAccountName(id)
-  const title = name?.display_name ? `${name.display_name}\n${id}` : id
   return (
     <span className="copyable">
-      <Link to="/accounts/$id" params={{ id }} className="one-line" title={title}>
-        <Text>{name?.username ?? shortId(id)}</Text>
-      </Link>
+      <NameLink id={id} />
       <CopyButton text={id} what="id" />
     </span>
   )
+}
+
+function NameLink({ id }: { id: string }) {
+  const name = useAccountName(id)
+  const title = name?.display_name ? `${name.display_name}\n${id}` : id
+  return (
+    <Link to="/accounts/$id" params={{ id }} className="one-line" title={title}>
+      <Text>{name?.username ?? shortId(id)}</Text>
+    </Link>
+  )
+}
+
+/** Words that may name accounts by their ids, as the audit trail does. */
+export function NamedText({ children }: { children: string }) {
+  const parts = namedParts(children)
+  if (parts.every(({ kind }) => kind === 'text')) return <Text>{children}</Text>
+  if (parts.length === 1) return <UserLink id={children} />
+  // Within words nothing stands that a narrow column could not cut as it cuts words.
+  return parts.map(({ kind, text }, index) =>
+    kind === 'account' ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: an id may stand in the words twice.
+      <NameLink key={index} id={text} />
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no names.
+      <Text key={index}>{text}</Text>
+    ),
+  )
+}
+
+/** Who did what stands in the trail: keys by the names that they were given. */
+export function Actor({ actor, key_name }: AuditEntry) {
+  return key_name === undefined ? <NamedText>{actor}</NamedText> : <Text>{key_name}</Text>
 }

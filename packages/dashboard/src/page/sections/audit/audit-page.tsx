@@ -13,22 +13,28 @@ import type { Column } from '../../kit/table/columns.ts'
 import { FilterChoice, FilterInput } from '../../kit/table/filter.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
+import { Actor, NamedText } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 import { ChainState } from './chain-state.tsx'
 
 const columns: readonly Column<AuditEntry>[] = [
   { key: 'time', head: 'When', width: 100, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },
-  {
-    key: 'actor',
-    head: 'Who',
-    width: 110,
-    cell: ({ actor, key_name }) => <Text>{key_name ?? actor}</Text>,
-  },
+  { key: 'actor', head: 'Who', width: 110, cell: Actor },
   { key: 'role', head: 'Role', width: 90, wide: true, cell: ({ role }) => <Badge>{role}</Badge> },
   { key: 'action', head: 'Action', cell: ({ action }) => <code>{action}</code> },
-  { key: 'target', medium: true, head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
-  { key: 'details', head: 'Details', wide: true, cell: ({ details }) => <Text>{details}</Text> },
+  {
+    key: 'target',
+    medium: true,
+    head: 'Target',
+    cell: ({ target }) => <NamedText>{target}</NamedText>,
+  },
+  {
+    key: 'details',
+    head: 'Details',
+    wide: true,
+    cell: ({ details }) => <NamedText>{details}</NamedText>,
+  },
 ]
 
 export function AuditPage() {
@@ -153,13 +159,13 @@ function EntryPane({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
       <Facts
         rows={{
           When: <ExactTime at={entry.time_unix_ms} />,
-          Who: <Text>{entry.actor}</Text>,
+          Who: <NamedText>{entry.actor}</NamedText>,
           Kind: entry.actor_type,
           Role: entry.role,
           ...(entry.key_name === undefined ? {} : { Key: <Text>{entry.key_name}</Text> }),
           ...(entry.scopes === undefined ? {} : { Scopes: entry.scopes.join(', ') }),
-          Target: <Text>{entry.target}</Text>,
-          Details: <Text>{entry.details}</Text>,
+          Target: <NamedText>{entry.target}</NamedText>,
+          Details: <NamedText>{entry.details}</NamedText>,
           ...(entry.match_id === undefined ? {} : { Match: entry.match_id }),
         }}
       />

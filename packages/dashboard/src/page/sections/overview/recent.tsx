@@ -7,21 +7,21 @@ import { useScriptFailures, useSeenFailures } from '../../data/script-failures.t
 import { Card } from '../../kit/page.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
+import { Actor, NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { FailureTable } from '../runtime/failure-table.tsx'
 
 const columns: readonly Column<AuditEntry>[] = [
   { key: 'time', head: 'When', width: 100, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },
-  {
-    key: 'actor',
-    medium: true,
-    head: 'Who',
-    width: 110,
-    cell: ({ actor, key_name }) => <Text>{key_name ?? actor}</Text>,
-  },
+  { key: 'actor', medium: true, head: 'Who', width: 110, cell: Actor },
   { key: 'action', head: 'Action', width: 220, cell: ({ action }) => <code>{action}</code> },
-  { key: 'target', medium: true, head: 'Target', cell: ({ target }) => <Text>{target}</Text> },
+  {
+    key: 'target',
+    medium: true,
+    head: 'Target',
+    cell: ({ target }) => <NamedText>{target}</NamedText>,
+  },
 ]
 
 const errorColumns: readonly Column<JournalEntry>[] = [
