@@ -62,6 +62,60 @@ export function exportTests(stage: () => Stage): void {
     })
   })
 
+  it('[H-OPS-1] [H-OPS-8] purchases are exported as they are filtered, with names', async () => {
+    await stage().with(async ({ page, open }) => {
+      await open('/purchases?product=season-pass')
+      await page.getByRole('cell', { name: 'T-1', exact: true }).waitFor()
+      const [head, ...rows] = (await exported(page, page, /^CSV/)).trimEnd().split('\r\n')
+      expect(head).toBe(
+        'validated_at,validated_at_unix_ms,transaction_id,username,user_id,product_id,store,' +
+          'subscription_expiry,subscription_expiry_unix_ms,receipt_sha256',
+      )
+      const { ana, ben } = stage().seeded.accounts
+      expect(rows.map((row) => row.split(',').slice(2, 7)).toSorted()).toEqual([
+        ['T-1', 'ana', ana, 'season-pass', 'store_a'],
+        ['T-2', 'ben', ben, 'season-pass', 'store_a'],
+      ])
+    })
+  })
+
+  it('[H-OPS-8] an export that was stopped is saved as far as it came, and goes on', async () => {
+    const row = (id: string) =>
+      `{"user_id":"u","transaction_id":"${id}","product_id":"p","store":"store_a",` +
+      `"validated_at_unix_ms":1,"receipt_sha256":"${'0'.repeat(64)}"}`
+    const pages: Record<string, string> = {
+      '': `{"items":[${row('one')}],"next_after":"one"}`,
+      one: `{"items":[${row('two')}],"next_after":"two"}`,
+      two: `{"items":[${row('three')}]}`,
+    }
+    const second = Promise.withResolvers<void>()
+    await stage().with(async ({ page, open }) => {
+      await page.route('**/purchase-search?*', async (route) => {
+        const after = new URL(route.request().url()).searchParams.get('after') ?? ''
+        if (after === 'one') await second.promise
+        await route.fulfill({ contentType: 'application/json', body: pages[after] ?? '' })
+      })
+      await open('/purchases')
+      await page.getByRole('button', { name: 'Export' }).click()
+      const dialog = page.getByRole('dialog')
+      const press = (name: string) => dialog.getByRole('button', { name, exact: true }).click()
+      const saved = async (name: string) => {
+        const download = page.waitForEvent('download')
+        await press(name)
+        const lines = (await readFile(await (await download).path(), 'utf8')).trimEnd().split('\n')
+        return lines.map((line) => JSON.parse(line).transaction_id)
+      }
+      await press('Export')
+      await dialog.getByText('1 purchase read.').waitFor()
+      await press('Stop')
+      second.resolve()
+      await dialog.getByText('2 purchases read.').waitFor()
+      expect(await saved('Save what was read')).toEqual(['one', 'two'])
+      expect(await saved('Go on')).toEqual(['one', 'two', 'three'])
+      await dialog.getByText('3 purchases saved.').waitFor()
+    })
+  })
+
   it('[H-OPS-8] objects go out and come in again, after a dry run', async () => {
     await stage().with(async ({ page, open }) => {
       const { client } = stage().node
