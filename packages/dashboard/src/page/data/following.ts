@@ -3,8 +3,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import { call } from './console-client.ts'
 import { type Follow, freshRows, joined, type Pages } from './joined.ts'
-import { following } from './pace.ts'
+import { restful } from './pace.ts'
 import type { Page, ReadKey } from './pages.ts'
+import { useRestful } from './resting.ts'
 
 /** What came on top of a list since it was read. */
 export type Following = {
@@ -33,16 +34,13 @@ export function useFollowing<Row, Cursor>(
   const { key, read, follow, pages } = options
   const queries = useQueryClient()
   const [isTop, setTop] = useState(true)
-  const [changedAtMs, setChanged] = useState(() => Date.now())
+  const everyMs = useRestful(restful.list, ({ items }: Page<Row, Cursor>) => items)
   const isOn = follow !== undefined && pages !== undefined
   const newest = useQuery({
     queryKey: [...key, 'newest'],
     queryFn: () => call(read),
     enabled: isOn,
-    refetchInterval: () =>
-      Date.now() - changedAtMs < following.restsAfterMs
-        ? following.changingMs
-        : following.restingMs,
+    refetchInterval: ({ state }) => everyMs(state.data),
   })
   const first = newest.data
   const fresh = useMemo(() => {
@@ -60,9 +58,7 @@ export function useFollowing<Row, Cursor>(
   const count = fresh.length
   // biome-ignore lint/correctness/useExhaustiveDependencies: `show` is of these.
   useEffect(() => {
-    if (count === 0) return
-    setChanged(Date.now())
-    if (isTop) show()
+    if (count > 0 && isTop) show()
   }, [count, isTop, first])
   if (!isOn) return undefined
   return { waiting: isTop ? 0 : count, readAtMs: newest.dataUpdatedAt, setTop, show }

@@ -1,21 +1,37 @@
 /**
  * How often each kind of thing is read again while it is looked at, in milliseconds: all polling of
- * the page is decided here. Hidden tabs read nothing.
+ * the page is decided here. Hidden tabs read nothing. Where nothing changes a view asks 12 times a
+ * minute at most, with the node's status, which is read everywhere; only the overview asks more.
  */
 export const pace = {
   /** Plots of the overview, which move by these readings. */
   plots: 2_000,
   /** The state of a room: scripts hand one over at most once a second. */
   state: 1_000,
-  /** What players see change: rooms and their members. */
-  rooms: 3_000,
   /** Captures of lag that go on. */
   captures: 2_000,
-  /** The script, what fails in it, and whether the node is ready. */
-  script: 5_000,
+  /** Whether the node and its script are well, where that is looked at. */
+  script: 6_000,
+  /** Nodes, and how the machine does. */
+  machine: 10_000,
   /** What changes by hand or by a schedule. */
   calm: 15_000,
+  /** What stands beside something that is read more often. */
+  beside: 30_000,
 } as const
 
-/** A list that is followed: each so often while it changes, and half as often once it rests. */
-export const following = { changingMs: 4_000, restingMs: 10_000, restsAfterMs: 60_000 } as const
+/** What is read often while it changes, and seldom once it rests. */
+export type Restful = { changingMs: number; restingMs: number }
+
+export const restsAfterMs = 60_000
+
+export const restful = {
+  /** A list that is followed. */
+  list: { changingMs: 4_000, restingMs: 10_000 },
+  /** What players see change: rooms, and their members. */
+  rooms: { changingMs: 3_000, restingMs: 10_000 },
+  roomsBeside: { changingMs: 3_000, restingMs: 30_000 },
+  room: { changingMs: 3_000, restingMs: 20_000 },
+  /** The record of a match that goes on. */
+  match: { changingMs: 5_000, restingMs: 30_000 },
+} as const

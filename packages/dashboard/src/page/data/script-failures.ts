@@ -22,16 +22,18 @@ export function useScriptFailures(options: { everyMs?: number } = {}) {
 }
 
 /**
- * Reads the failures again when a counter of them has grown, which is read anyway: none is missed,
- * and a script that is well costs no request.
+ * Reads the script and its failures again when a counter of them has grown or its readiness is
+ * another, which is read anyway: nothing is missed, and a script that is well costs no request.
  */
 export function useFailureWatch(): void {
-  const metrics = useNodeStatus().data?.status.metrics
-  const counted = counters.map((name) => metrics?.[name] ?? 0).join(' ')
+  const status = useNodeStatus().data?.status
+  const counted = counters.map((name) => status?.metrics[name] ?? 0)
+  const watched = [status?.runtime.readiness, ...counted].join(' ')
   // biome-ignore lint/correctness/useExhaustiveDependencies: the counters are what is watched.
   useEffect(() => {
-    void queries.invalidateQueries({ queryKey: key })
-  }, [counted])
+    if (status === undefined) return
+    void queries.invalidateQueries({ queryKey: ['runtime'] })
+  }, [watched])
 }
 
 /** When the newest failure came that this browser has shown, by the clock of the node. */

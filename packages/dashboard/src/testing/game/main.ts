@@ -39,6 +39,12 @@ guildhall.on_rpc('roll', (_ctx, payload) => ({
   dice: 4,
   asked: guildhall.json.decode(payload),
 }))
+guildhall.on_rpc('say', (_ctx, payload) => {
+  const { word, times } = guildhall.json.decode(payload) as { word: string; times: number }
+  for (let time = 1; time <= times; time += 1) {
+    guildhall.log.write('info', 'say', `${word} ${time}`)
+  }
+})
 guildhall.on_rpc('boom', () => {
   throw new Error('the dice fell off the <table>')
 })

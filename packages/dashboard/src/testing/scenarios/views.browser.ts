@@ -3,7 +3,7 @@ import { type Operator, signedIn } from '../operator.ts'
 import type { LiveStage } from '../stage.ts'
 
 /** Every view, and something that only stands there once everything was read. */
-const views: readonly (readonly [path: string, sign: string])[] = [
+export const views: readonly (readonly [path: string, sign: string])[] = [
   ['', 'Background tasks'],
   ['/accounts', 'Ana the Bold'],
   ['/accounts/{ana}', 'No credential is linked'],
@@ -69,7 +69,7 @@ export function viewTests(stage: () => LiveStage): void {
       const { page, open, complaints, violations } = operator
       await page.setViewportSize({ width: 1440, height: 900 })
       await page.emulateMedia({ colorScheme: 'light' })
-      await open(path.replace(/\{(\w+)\}/, (_, name: string) => ids[name] ?? 'unknown'))
+      await open(pathOf(path, ids))
       await page.getByText(sign).locator('visible=true').first().waitFor()
       expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
       expect(await page.evaluate<string[]>(cutHeads)).toEqual([])
@@ -99,11 +99,14 @@ const cutTables = `[...document.querySelectorAll('.table-frame')]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
   .map((frame) => frame.querySelector('table').ariaLabel)`
 
+export function pathOf(path: string, ids: Readonly<Record<string, string>>): string {
+  return path.replace(/\{(\w+)\}/, (_, name: string) => ids[name] ?? 'unknown')
+}
+
 /** What stands in the paths in braces. */
-async function idsOf({ node: { client }, seeded, played }: LiveStage) {
-  const query = { limit: 10 }
-  const matches = await client.matchRecords.list({ query })
-  const lines = await client.scriptLogs.list({ query })
+export async function idsOf({ node: { client }, seeded, played }: LiveStage) {
+  const matches = await client.matchRecords.list({ query: { limit: 10 } })
+  const lines = await client.scriptLogs.list({ query: { limit: 100 } })
   return {
     ana: seeded.accounts.ana ?? '',
     player: played.player,

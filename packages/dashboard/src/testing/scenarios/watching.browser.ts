@@ -1,6 +1,8 @@
-import { expect, it } from 'vitest'
+import type { Page, Request } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Operator } from '../operator.ts'
 import type { LiveStage } from '../stage.ts'
+import { idsOf, pathOf, views } from './views.browser.ts'
 
 /** What changes is seen without pressing anything, and moves nothing that is being read. */
 export function watchingTests(stage: () => LiveStage): void {
@@ -33,32 +35,81 @@ export function watchingTests(stage: () => LiveStage): void {
     })
   })
 
-  it('a view that nobody touches asks little of the node', async () => {
-    await stage().with(async ({ page, open }) => {
-      await page.clock.install()
-      for (const path of ['/audit', '/accounts']) {
-        await open(path)
-        await page
-          .getByText(/^read \d+ s ago$/)
-          .or(page.getByText('No '))
-          .first()
-          .waitFor()
-        // A list that has just been opened is followed more often.
-        await page.clock.runFor(90_000)
-        let asked = 0
-        const count = () => {
-          asked += 1
-        }
-        page.on('request', count)
-        for (let second = 0; second < 60; second += 5) {
-          await page.clock.runFor(5_000)
-          await page.waitForLoadState('networkidle')
-        }
-        page.off('request', count)
-        expect([path, asked <= 12]).toEqual([path, true])
-      }
+  it('lines of the script follow, and twelve wait while somebody reads', async () => {
+    const { client } = stage().node
+    const say = (word: string, times: number) =>
+      client.runtime.rpc({
+        params: { method: 'say' },
+        body: { payload: JSON.stringify({ word, times }) },
+      })
+    await say('before', 40)
+    await stage().with(async ({ page, open, complaints }) => {
+      await open('/logs')
+      await expect.poll(() => firstRow(page), slowly).toContain('before 40')
+      await say('seen', 1)
+      await expect.poll(() => firstRow(page), slowly).toContain('seen 1')
+      await page.evaluate(`${frame}.scrollTo({ top: 400 })`)
+      await say('later', 12)
+      const waiting = page.getByRole('button', { name: '12 new lines' })
+      await waiting.waitFor({ timeout: slowly.timeout })
+      expect(await page.evaluate<number>(`${frame}.scrollTop`)).toBe(400)
+      expect(await page.getByText('later 1', { exact: true }).count()).toBe(0)
+      await waiting.click()
+      await expect.poll(() => firstRow(page)).toContain('later 12')
+      expect(complaints).toEqual([])
     })
   })
+
+  describe('a view that nobody touches asks little of the node', () => {
+    let ids: Readonly<Record<string, string>>
+    beforeAll(async () => {
+      ids = await idsOf(stage())
+    })
+
+    it.each(views)('/dashboard%s', async (path, sign) => {
+      await stage().with(async ({ page, open }) => {
+        await page.clock.install()
+        const requests = requestsOf(page)
+        await open(pathOf(path, ids))
+        await page.getByText(sign).locator('visible=true').first().waitFor()
+        // What has just been opened is read more often.
+        for (let second = 0; second < 90; second += 5) {
+          await page.clock.runFor(5_000)
+          await requests.answered()
+        }
+        requests.forget()
+        for (let second = 0; second < 60; second += 2) {
+          await page.clock.runFor(2_000)
+          await requests.answered()
+        }
+        const asked = requests.paths()
+        const most = path === '' ? perMinute.overview : perMinute.elsewhere
+        expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(most)
+      })
+    })
+  })
+}
+
+/** So many requests at most. */
+const perMinute = { overview: 50, elsewhere: 12 } as const
+
+/** What the page asks the node for, one reading of a clock after the other. */
+function requestsOf(page: Page) {
+  let paths: string[] = []
+  const open = new Set<Request>()
+  page.on('request', (request) => {
+    paths.push(new URL(request.url()).pathname)
+    open.add(request)
+  })
+  page.on('requestfinished', (request) => open.delete(request))
+  page.on('requestfailed', (request) => open.delete(request))
+  return {
+    paths: () => paths,
+    forget() {
+      paths = []
+    },
+    answered: () => expect.poll(() => open.size, { interval: 5, timeout: 10_000 }).toBe(0),
+  }
 }
 
 const frame = "document.querySelector('.table-frame')"

@@ -55,7 +55,7 @@ export function ChatPage() {
   const channels = useRead(
     ['chat', 'list', filter],
     (client) => client.chat.list({ query: { filter, limit: 500 } }),
-    { keep: true, everyMs: pace.calm },
+    { keep: true, everyMs: pace.beside },
   )
   return (
     <Section

@@ -1,8 +1,9 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { Link } from '@tanstack/react-router'
 import { counted, duration, exactTime, grouped } from '../../../model/time.ts'
-import { pace } from '../../data/pace.ts'
+import { restful } from '../../data/pace.ts'
 import { useRead } from '../../data/reads.ts'
+import { useRestful } from '../../data/resting.ts'
 import { Facts, Pane } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
 import { Badge, type Tone } from '../../kit/text/badge.tsx'
@@ -17,10 +18,11 @@ type Entries = Awaited<ReturnType<ConsoleClient['matchRecords']['entries']>>
 
 /** One match: its record, and what happened in it in the order of time. */
 export function MatchPane({ id, onClose }: { id: string; onClose(): void }) {
+  const everyMs = useRestful(restful.match, (found: Entries) => found)
   const entries = useRead(
     ['matchRecords', 'one', id],
     (client) => client.matchRecords.entries({ params: { match_id: id }, query: { limit: 200 } }),
-    { everyMs: (found) => (found?.record.open === false ? false : pace.script) },
+    { everyMs: (found) => (found?.record.open === false ? false : everyMs(found)) },
   )
   return (
     <Pane title="Match" label="Match" onClose={onClose}>

@@ -57,7 +57,7 @@ const columns: readonly Column<DeploymentNode>[] = [
 /** The nodes that play together, and for ten minutes those that are gone. */
 export function NodesPage() {
   const nodes = useRead(['nodes'], (client) => client.matches.nodes({}), {
-    everyMs: pace.rooms,
+    everyMs: pace.machine,
     keep: true,
   })
   return (

@@ -6,9 +6,10 @@ import { duration, grouped } from '../../../model/time.ts'
 import { useChange } from '../../data/changes.ts'
 import { useName } from '../../data/names.ts'
 import { serverNow, useNodeStatus } from '../../data/node-status.ts'
-import { pace } from '../../data/pace.ts'
+import { restful } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead } from '../../data/reads.ts'
+import { useRestful } from '../../data/resting.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
 import { Facts, Pane } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
@@ -24,8 +25,9 @@ type Room = LiveRoom & { members: { participant: number; user_id: string | null 
 
 /** One room that goes on: who is in it, its record, and what may be done about it. */
 export function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
+  const everyMs = useRestful(restful.room, (found: Room) => found)
   const room = useRead(['matches', 'one', id], (client) => client.matches.get({ params: { id } }), {
-    everyMs: pace.rooms,
+    everyMs,
   })
   const traffic = useTraffic(id)
   const { data } = room
@@ -64,18 +66,20 @@ export function playersOf({ players, max_players }: LiveRoom): string {
   return max_players === 0 ? grouped(players) : `${grouped(players)} of ${grouped(max_players)}`
 }
 
+type Counted = Awaited<ReturnType<ConsoleClient['matches']['traffic']>>
 type Traffic = {
-  data: Awaited<ReturnType<ConsoleClient['matches']['traffic']>>
+  data: Counted
   perSecond: number | undefined
   hasRecord: boolean
 }
 
 /** How much comes into the room, between the last two readings. */
 function useTraffic(id: string): Traffic | undefined {
+  const everyMs = useRestful(restful.room, ({ messages_total }: Counted) => messages_total)
   const { data, readAtMs } = useRead(
     ['matches', 'traffic', id],
     (client) => client.matches.traffic({ params: { id } }),
-    { everyMs: pace.rooms },
+    { everyMs },
   )
   const backend = useNodeStatus().data?.status.backend
   const total = data?.messages_total

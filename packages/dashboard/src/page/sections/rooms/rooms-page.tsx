@@ -1,9 +1,11 @@
+import type { ConsoleClient } from '@guildhall/client/console'
 import type { LiveRoom, MatchmakerTotals } from '@guildhall/contract'
 import { grouped } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { useOpenedPath } from '../../data/opened.ts'
-import { pace } from '../../data/pace.ts'
+import { restful } from '../../data/pace.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
+import { useRestful } from '../../data/resting.ts'
 import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
@@ -45,12 +47,19 @@ const nodeColumn: Column<LiveRoom> = {
   wide: true,
 }
 
+type Listed = Awaited<ReturnType<ConsoleClient['matches']['list']>>
+
 export function RoomsPage() {
   const [filter, setFilter] = useQueryPart('filter')
+  const opened = useOpenedPath('/rooms')
+  const everyMs = useRestful(
+    opened.key === undefined ? restful.rooms : restful.roomsBeside,
+    ({ rooms }: Listed) => rooms,
+  )
   const rooms = useRead(
     ['matches', filter],
     (client) => client.matches.list({ query: { filter, limit: 500 } }),
-    { everyMs: pace.rooms, keep: true },
+    { everyMs, keep: true },
   )
   const isOfSeveral = rooms.data?.nodes_missing !== undefined
   return (
@@ -60,7 +69,7 @@ export function RoomsPage() {
       columns={isOfSeveral ? [...columns, nodeColumn] : columns}
       listing={wholeListing(rooms, rooms.data?.rooms)}
       rowKey={(room) => String(room.id)}
-      opened={useOpenedPath('/rooms')}
+      opened={opened}
       tools={
         <>
           <FilterInput

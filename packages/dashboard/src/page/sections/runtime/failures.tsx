@@ -16,7 +16,7 @@ import { FailureTable, handlerOf, Place } from './failure-table.tsx'
 
 /** What fails in the script. */
 export function Failures() {
-  const failures = useScriptFailures({ everyMs: pace.script })
+  const failures = useScriptFailures()
   const items = failures.data?.items
   // What was new at the coming stays marked; elsewhere it is known from now on.
   const [sinceUnixMs] = useState(seenFailures.until)
@@ -39,7 +39,7 @@ export function Failures() {
 
 /** How the script came to serve, and which handlers use the processor most. */
 export function ScriptUse() {
-  const { data, ...reading } = useScriptFailures({ everyMs: pace.script })
+  const { data, ...reading } = useScriptFailures({ everyMs: pace.beside })
   return (
     <div className="columns">
       <Card title="Activations and rejections">
@@ -133,7 +133,7 @@ function Revision({ id, generation }: { id: string; generation: number }) {
 
 /** A change of the script that was not taken, as long as none was since. */
 export function RejectedChange() {
-  const newest = useScriptFailures({ everyMs: pace.script }).data?.reloads[0]
+  const newest = useScriptFailures().data?.reloads[0]
   if (newest?.outcome !== 'rejected') return null
   const { problem, files, generation, at_unix_ms } = newest
   return (

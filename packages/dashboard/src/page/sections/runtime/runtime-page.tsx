@@ -1,4 +1,5 @@
 import { api, type RuntimeView } from '@guildhall/contract'
+import { useNodeStatus } from '../../data/node-status.ts'
 import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead } from '../../data/reads.ts'
@@ -20,7 +21,9 @@ const tones: Readonly<Record<RuntimeView['readiness']['state'], Tone>> = {
 }
 
 export function RuntimePage() {
-  const runtime = useRead(['runtime'], (client) => client.runtime.get({}), { everyMs: pace.script })
+  // What changes in the script is known by the status, and read again then.
+  useNodeStatus(pace.script)
+  const runtime = useRead(['runtime'], (client) => client.runtime.get({}))
   const mayCall = useMay(api.runtime.rpc)
   return (
     <Page title="Runtime">

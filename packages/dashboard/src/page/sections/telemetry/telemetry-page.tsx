@@ -60,7 +60,7 @@ function useSamples(data: HostTelemetry | undefined): readonly Sample[] {
 
 function Host() {
   const host = useRead(['telemetry', 'host'], (client) => client.telemetry.host({}), {
-    everyMs: pace.plots,
+    everyMs: pace.machine,
   })
   const [range] = useHistoryRange()
   const past = usePast(range, useSamples(host.data))
