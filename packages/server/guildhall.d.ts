@@ -2436,6 +2436,7 @@ declare module 'guildhall/test' {
         }[]
         total: number
       }>
+      lastSeen(input: { params: { id: string } }): Promise<{ seen_at_unix_ms: number | null }>
       revokeAll(input: {
         params: { id: string }
         idempotencyKey?: string
