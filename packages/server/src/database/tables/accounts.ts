@@ -49,7 +49,7 @@ export const sessions = defineTable('sessions', {
   key: ['id'],
 })
 
-/** Written when the sessions of an account are removed; until then they tell it. */
+/** Written when the sessions of an account are removed; until then they say it. */
 export const accountLastSeen = defineTable('account_last_seen', {
   columns: { account_id: 'text', seen_at_unix_ms: 'time' },
   key: ['account_id'],

@@ -312,7 +312,7 @@ describe.each(testBackends)('sessions at the console on $name', (backend) => {
     ])
   })
 
-  it('[H-OPS-7] tell when a player was last seen, also after all of them are gone', async () => {
+  it('[H-OPS-7] say when a player was last seen, also after all of them are gone', async () => {
     const ask = (id: string, by = viewer) => by.send('GET', `/accounts/${id}/last-seen`)
     const player = await playing(2)
     const { user_id } = player
@@ -341,7 +341,7 @@ describe.each(testBackends)('sessions at the console on $name', (backend) => {
     expect((await ask(user_id)).body).toEqual(again)
   })
 
-  it('[H-OPS-7] tell nothing of who never signed in, or is not there', async () => {
+  it('[H-OPS-7] say nothing of who never signed in, or is not there', async () => {
     const made = await operator.send('POST', '/accounts', { username: 'never-came' })
     const { id } = made.body as { id: string }
     const answer = await viewer.send('GET', `/accounts/${id}/last-seen`)

@@ -39,7 +39,7 @@ const ofAccount = statement({
 
 /** When accounts were last seen; every function takes the transaction first. */
 export const seenStore = {
-  /** Keeps what sessions tell that the same transaction removes. */
+  /** Keeps what sessions say that the same transaction removes. */
   async keep(tx: Queries, gone: readonly Seen[], accessTtlMs: number): Promise<void> {
     const newest = new Map<string, number>()
     for (const { account_id, ...times } of gone) {
