@@ -34,11 +34,15 @@ const confined: readonly Confined[] = [
 ]
 
 const sockets = new Set(['ws', 'fastify', 'net', 'dgram', 'node:net', 'node:dgram'])
-/** Beside the listeners only the network of a test of a game, which it cuts. */
+/**
+ * Beside the listeners only the channel of a script's process to its node, and the network of a test
+ * of a game, which it cuts.
+ */
 const socketPlaces = [
   'realtime/connection/transports/',
   'kernel/http/',
   'kernel/control/',
+  'script/worker/serve-node.ts',
   'script-test/test-network.ts',
 ]
 const timers = new Set(['timers', 'node:timers', 'node:timers/promises'])

@@ -2,6 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { player, startHarness } from '../host.fixture.ts'
 
+/** What a script in bad faith does with the channel of its process. */
+const ofChannel = `
+  import { deserialize, serialize } from 'node:v8'
+  const channel = () => process._getActiveHandles().find(({ _handle }) => _handle?.fd === 3)
+  const post = (message: unknown) => {
+    const body = serialize(message)
+    const head = Buffer.from(Uint32Array.from([body.length, 0]).buffer)
+    channel().write(Buffer.concat([head, body]))
+  }
+`
+
 const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
 describe('a worker that ends', () => {
@@ -12,7 +23,7 @@ describe('a worker that ends', () => {
     ['allocates all of it at once', 'new Array(3e7).fill(0).map((_, n) => [n])'],
     ['fills a map', 'for (const m = new Map(), n = [0]; ; n[0]++) m.set(n[0], n[0])'],
     ['keeps buffers', 'for (const a = []; ; ) a.push(new Uint8Array(1e6).fill(1))'],
-    ['closes its channel', 'process.disconnect()'],
+    ['closes its channel', 'closeSync(3)'],
     ['sends garbage', 'post("garbage")'],
     ['sends nothing', 'post(null)'],
     ['sends a false batch', 'post({ type: "batch" })'],
@@ -26,10 +37,16 @@ describe('a worker that ends', () => {
     ],
     [
       'writes to its channel what is no message',
-      'writeSync(3, Buffer.from([0, 0, 0, 4, 1, 2, 3, 4]))',
+      'writeSync(3, Buffer.from([4, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]))',
     ],
+    [
+      'writes to its channel what has no form',
+      'writeSync(3, Buffer.from([0, 0, 0, 0, 9, 0, 0, 0]))',
+    ],
+    ['writes to its channel a batch without its texts', 'writeSync(3, batch(0, 1))'],
+    ['writes to its channel a batch without its buffer', 'writeSync(3, batch(8, 0))'],
     ['writes to its channel what never ends', 'writeSync(3, Buffer.alloc(64, 65))'],
-    ['takes no message any more', 'process.removeAllListeners("message")'],
+    ['takes no message any more', 'channel().removeAllListeners("data")'],
     ['answers a ping that was not sent', 'post({ type: "pong", n: 77 })'],
     ['sends what cannot be read', 'post({ type: "print", level: "loud", text: "x", omitted: 0 })'],
   ])(
@@ -37,8 +54,10 @@ describe('a worker that ends', () => {
     async (_name, body) => {
       const { rpc, host, until, lines, journal } = await script(
         `
-      import { writeSync } from 'node:fs'
-      const post = (message: unknown) => process.send(message)
+      import { closeSync, writeSync } from 'node:fs'
+      ${ofChannel}
+      const batch = (buffer: number, texts: number) =>
+        Buffer.from(Uint32Array.from([16, 2, 0, 0, buffer, texts]).buffer)
       const reasons: string[] = []
       guildhall.on_start(({ reason }) => { reasons.push(reason) })
       guildhall.on_rpc('go', async () => { ${body}; return new Promise(() => {}) })
@@ -75,9 +94,11 @@ describe('a worker that ends', () => {
 
   it('[S-WP-4] [S-REC-1] is started again also when it answers pings and no calls any more', async () => {
     const { rpc, host, until, lines } = await script(`
+      ${ofChannel}
       guildhall.on_rpc('deafen', () => {
-        process.removeAllListeners('message').on('message', ({ type, n }) => {
-          if (type === 'ping') process.send({ type: 'pong', n })
+        channel().removeAllListeners('data').on('data', (piece: Buffer) => {
+          const message = piece.readUInt32LE(4) === 0 ? deserialize(piece.subarray(8)) : {}
+          if (message.type === 'ping') post({ type: 'pong', n: message.n })
         })
       })
       guildhall.on_rpc('hear', () => 'yes')

@@ -1,12 +1,14 @@
 import type { ChildProcess } from 'node:child_process'
-import { Readable } from 'node:stream'
+import { Duplex, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Clock, Timer } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { createLineLimiter, createLineSplitter } from '../log/line-limiter.ts'
 import { protocolTimes } from '../wire/limits.ts'
+import { encodeMessage, MessageReader } from '../wire/messages.ts'
 import type { Overdue } from '../wire/overdue.ts'
 import {
+  channelFd,
   type FromWorker,
   type OutputBatch,
   parseFromWorker,
@@ -45,6 +47,8 @@ type ScriptWorkerDeps = {
 export class ScriptWorker {
   readonly #deps: ScriptWorkerDeps
   readonly #child: ChildProcess
+  readonly #channel: Duplex
+  readonly #messages = new MessageReader()
   readonly #heartbeat: Heartbeat
   readonly #timers = new Set<Timer>()
   readonly #online = deferred<void>()
@@ -67,11 +71,11 @@ export class ScriptWorker {
   constructor(deps: ScriptWorkerDeps) {
     this.#deps = deps
     this.#child = startProcess(deps)
-    this.#child.on('message', (message: unknown) => this.#receive(message))
-    guardChannel(this.#child, () => this.#fail('it sent what is no message'))
+    this.#channel = channelOf(this.#child)
+    this.#channel.on('data', (piece: Buffer) => this.#read(piece))
     this.#child.on('error', (error) => this.#fail(error.message))
     // A process that exits closes its channel first; one that only closed it must go as well.
-    this.#child.on('disconnect', () => this.#child.kill('SIGKILL'))
+    this.#channel.on('error', () => {}).on('close', () => this.#child.kill('SIGKILL'))
     this.#child.on('exit', (code, signal) => {
       this.#exited.resolve()
       this.#fail(signal ? `it ended by ${signal}` : `it exited with code ${code}`)
@@ -134,7 +138,7 @@ export class ScriptWorker {
   post(message: ToWorker): void {
     if (message.type === 'batch') this.#batchesSent += 1
     // What could not be sent any more is lost with the worker, which its end reports.
-    if (this.#state !== 'ended' && this.#child.connected) this.#child.send(message, () => {})
+    if (this.#state !== 'ended') this.#channel.write(encodeMessage(message))
   }
 
   /** Makes the worker look for calls that have lasted too long. */
@@ -179,6 +183,17 @@ export class ScriptWorker {
     this.#close()
     this.#child.kill('SIGKILL')
     if (this.#child.pid !== undefined) await this.#exited.promise
+  }
+
+  #read(piece: Buffer): void {
+    let messages: unknown[]
+    try {
+      messages = this.#messages.read(piece)
+    } catch {
+      this.#fail('it sent what is no message')
+      return
+    }
+    for (const message of messages) this.#receive(message)
   }
 
   #receive(message: unknown): void {
@@ -313,48 +328,22 @@ const askedMax = 10_000
  */
 function startProcess({ program, environment, settings }: ScriptWorkerDeps): ChildProcess {
   // Loaded by those alone who have a script.
-  return process.getBuiltinModule('node:child_process').fork(fileURLToPath(program.entry), [], {
-    env: environment,
-    execArgv: [
-      `--max-old-space-size=${settings.memoryMb}`,
-      '--disable-warning=ExperimentalWarning',
-      ...program.execArgv(settings),
-    ],
-    serialization: 'advanced',
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],
-  })
+  const { spawn } = process.getBuiltinModule('node:child_process')
+  const args = [
+    `--max-old-space-size=${settings.memoryMb}`,
+    '--disable-warning=ExperimentalWarning',
+    ...program.execArgv(settings),
+    fileURLToPath(program.entry),
+  ]
+  const stdio = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] as const
+  return spawn(process.execPath, args, { env: environment, stdio: [...stdio] })
 }
 
-/**
- * Node reads a channel in a function of its own and lets no listener see what goes wrong there:
- * bytes that are no message would be an uncaught error of this process. That function is a property
- * of the channel's handle, which a child process keeps under a symbol.
- */
-function guardChannel(child: ChildProcess, failed: () => void): void {
-  for (const key of Object.getOwnPropertySymbols(child)) {
-    const handle: unknown = Reflect.get(child, key)
-    if (!isChannelHandle(handle)) continue
-    const { onread } = handle
-    handle.onread = (...args) => {
-      try {
-        Reflect.apply(onread, handle, args)
-      } catch {
-        failed()
-      }
-    }
-  }
-}
-
-type ChannelHandle = { onread: (...args: unknown[]) => void }
-
-function isChannelHandle(value: unknown): value is ChannelHandle {
-  return (
-    typeof value === 'object' && value !== null && 'onread' in value && isFunction(value.onread)
-  )
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === 'function'
+/** What both ends write messages to, and read them from. */
+function channelOf({ stdio }: ChildProcess): Duplex {
+  const channel = stdio[channelFd]
+  if (channel instanceof Duplex) return channel
+  throw new Error('a worker has a channel')
 }
 
 function omission(omitted: number): { omitted_lines: number } | undefined {

@@ -66,7 +66,6 @@ export class CallBatches {
   /** The calls of each batch that the worker has not answered. */
   #unanswered: (readonly OpenCall[])[] = []
   #lastId = 0
-  #batches = 0
   #pumpWanted = false
 
   constructor(deps: BatchDeps) {
@@ -135,13 +134,11 @@ export class CallBatches {
   #post(): void {
     const calls = this.#takeBatch()
     const { buffer, texts } = encodeCalls(calls.map(({ record }) => record))
-    this.#batches += 1
     this.#unanswered.push(calls)
     const results = this.#results
     this.#results = []
     this.#deps.post({
       type: 'batch',
-      seq: this.#batches,
       calls: calls.length,
       buffer,
       texts,

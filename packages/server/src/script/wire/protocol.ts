@@ -4,6 +4,9 @@ import type { LoadProblem } from '../process/load-error.ts'
 import { type Handlers, isHookName, type RoomDefinitionSummary } from './hooks.ts'
 import type { ScriptFile } from './revision.ts'
 
+/** Where a worker has its channel to the node. */
+export const channelFd = 3
+
 /** What a worker goes by. */
 export type WorkerSettings = {
   /** Absolute path of the scripts folder, without symbolic links. */
@@ -70,7 +73,6 @@ export type ToWorker =
 /** Calls as records at the start of `buffer`, their bodies behind them (see call-records.ts). */
 export type CallBatch = {
   readonly type: 'batch'
-  readonly seq: number
   readonly calls: number
   readonly buffer: ArrayBuffer
   readonly texts: readonly (string | null)[]

@@ -1,3 +1,6 @@
+import { Socket } from 'node:net'
+import { encodeMessage, MessageReader } from '../wire/messages.ts'
+import { channelFd, type FromWorker } from '../wire/protocol.ts'
 import type { CreateEngine } from './engines/engine.ts'
 import { ScriptRuntime } from './script-runtime.ts'
 
@@ -16,15 +19,17 @@ export function serveNode(createEngine: CreateEngine): void {
 }
 
 function serve(createEngine: CreateEngine): void {
-  const send = process.send?.bind(process)
-  if (!send) throw new Error('a script worker is started by its node')
+  const channel = new Socket({ fd: channelFd, readable: true, writable: true })
   const exit = process.exit.bind(process)
-  const post = (message: object) => void send(message)
+  const post = (message: FromWorker) => void channel.write(encodeMessage(message))
   const runtime = new ScriptRuntime({ post, exit, createEngine })
   // A signal to the whole group is the node's business: it stops its worker when it is done.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-  process.on('disconnect', () => exit(0))
+  channel.on('error', () => exit(0)).on('close', () => exit(0))
   process.on('uncaughtException', (error) => runtime.reportStray(error))
   process.on('unhandledRejection', (error) => runtime.reportStray(error))
-  process.on('message', (message) => runtime.receive(message))
+  const reader = new MessageReader()
+  channel.on('data', (piece) => {
+    for (const message of reader.read(piece)) runtime.receive(message)
+  })
 }

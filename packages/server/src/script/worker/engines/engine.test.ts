@@ -153,7 +153,7 @@ function startWorker({ callTimeoutMs = 5000 } = {}) {
   ends.push(() => worker.stop())
   const give = (results: HostResult[]) => {
     const { buffer, texts } = encodeCalls([])
-    worker.post({ type: 'batch', seq: 2, calls: 0, buffer, texts, results })
+    worker.post({ type: 'batch', calls: 0, buffer, texts, results })
   }
   return {
     worker,
@@ -174,7 +174,7 @@ function startWorker({ callTimeoutMs = 5000 } = {}) {
 function call(worker: ScriptWorker, methods: readonly string[]): void {
   const calls = methods.map((method, index) => rpc(index + 1, method))
   const { buffer, texts } = encodeCalls(calls)
-  worker.post({ type: 'batch', seq: 1, calls: calls.length, buffer, texts, results: [] })
+  worker.post({ type: 'batch', calls: calls.length, buffer, texts, results: [] })
 }
 
 function rpc(id: number, method: string): CallRecord {
