@@ -78,6 +78,11 @@ describe('[O-CFG-9] a URL that is shown', () => {
     ],
     ['postgres://db/game?api%5Fkey=p4ss', 'postgres://db/game'],
     ['postgres://db/game#p4ss', 'postgres://db/game'],
+    ['postgres://u:p4ss@%2Frun%2Fpostgresql/game', 'postgres://%2Frun%2Fpostgresql/game'],
+    [
+      'postgres:///game?host=/run/postgresql&password=p4ss',
+      'postgres:///game?host=/run/postgresql',
+    ],
     ['postgres://u:p4/ss@db/game', '<redacted>'],
     ['postgres://u:12?p4ss@db/game', '<redacted>'],
     ['postgres://u:12#p4ss@db/game', '<redacted>'],

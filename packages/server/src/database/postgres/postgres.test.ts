@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSystemClock } from '../../kernel/clock.ts'
 import {
@@ -24,12 +27,18 @@ import { DatabaseUnfit } from './connections/start.ts'
 const clock = createSystemClock()
 let server: PostgresServer
 let created = 0
+/** Where the server listens on a Unix socket. */
+const sockets = mkdtempSync(join(tmpdir(), 'guildhall-sockets-'))
 
 beforeAll(async () => {
-  server = await startPostgresServer()
+  chmodSync(sockets, 0o777)
+  server = await startPostgresServer([`unix_socket_directories=${sockets}`])
 })
 
-afterAll(() => server.dispose())
+afterAll(async () => {
+  await server.dispose()
+  rmSync(sockets, { recursive: true })
+})
 
 describe('opening a PostgreSQL database', () => {
   it('[O-STA-4] fails at once on a refused login, an unknown database or a bad URL', async () => {
@@ -52,6 +61,16 @@ describe('opening a PostgreSQL database', () => {
     const db = await opening
     expect(db.state()).toBe('up')
     await db.close()
+  })
+
+  it('[O-DB-1] reaches a server on the same machine through its Unix socket', async () => {
+    const asHost = server.url('postgres').replace('127.0.0.1', encodeURIComponent(sockets))
+    const asParameter = `postgres:///postgres?host=${sockets}&port=${server.port}&user=guildhall`
+    for (const url of [asHost, asParameter]) {
+      const db = await open(url)
+      expect(await db.get(addressOfServer, {})).toEqual({ address: null })
+      await db.close()
+    }
   })
 
   it('[O-DB-9] refuses a database whose encoding is not UTF-8', async () => {
@@ -338,6 +357,12 @@ const noteIds = statement({
   name: 'postgres-test.note-ids',
   text: 'SELECT id FROM notes ORDER BY id',
   row: { id: 'text' },
+})
+
+const addressOfServer = statement({
+  name: 'postgres-test.address-of-server',
+  text: 'SELECT CAST(inet_server_addr() AS text) AS address',
+  row: { address: 'text?' },
 })
 
 const endThisConnection = statement({
