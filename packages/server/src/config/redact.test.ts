@@ -81,7 +81,7 @@ describe('[O-CFG-9] a URL that is shown', () => {
     ['postgres://u:p4ss@%2Frun%2Fpostgresql/game', 'postgres://%2Frun%2Fpostgresql/game'],
     [
       'postgres:///game?host=/run/postgresql&password=p4ss',
-      'postgres:///game?host=/run/postgresql',
+      'postgres:///game?host=%2Frun%2Fpostgresql',
     ],
     ['postgres://u:p4/ss@db/game', '<redacted>'],
     ['postgres://u:12?p4ss@db/game', '<redacted>'],
