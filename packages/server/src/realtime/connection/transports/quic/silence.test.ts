@@ -4,7 +4,6 @@ import { afterEach, expect, test } from 'vitest'
 import { textOf, waiting } from '../../../realtime.fixture.ts'
 import { startEngineInNodeTime } from './engine/engine-here.fixture.ts'
 import { type QuicFixture, type QuicFixtureOptions, startQuic } from './quic.fixture.ts'
-import type { QuicClient } from './quic-client.fixture.ts'
 
 /** The engine goes by the time of the node here, which passes in steps. */
 let node: QuicFixture
@@ -24,20 +23,6 @@ test('[R-LIV-2, R-RET-1] a reader that stops for a minute is lost, and one that 
   await expect.poll(messages, waiting).toContain('still here')
   expect(silent.end).toBeUndefined()
 })
-
-test('[R-QU-7] five hundred connections are open at once, and all are served', async () => {
-  await start()
-  const clients: QuicClient[] = []
-  while (clients.length < 500) {
-    // So many a second are let in.
-    if (clients.length % 150 === 149) await node.realtime.clock.advance(1000)
-    clients.push(await node.join())
-  }
-  expect(node.realtime.transports.metrics().quic_connections_active).toBe(500)
-  for (const [at, client] of clients.entries()) client.send(100, String(at))
-  await expect.poll(() => new Set(messages()).size, waiting).toBe(500)
-  expect(node.incidents).toEqual([])
-}, 120_000)
 
 async function start(options: QuicFixtureOptions = {}): Promise<void> {
   node = await startQuic({ ...options, quic: { startEngine: startEngineInNodeTime } })
