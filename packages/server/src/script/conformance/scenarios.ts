@@ -22,8 +22,9 @@ type Step = readonly [call: string, args: readonly Value[], shown: string]
 /**
  * JSON, and what it cannot say: `$int` a 64-bit integer, `$float` a number that is no integer of
  * JSON, `$bytes` in hex, `$nil` what is not there, `$null` null, `$list` an empty list, `$last`
- * what the step before answered or, by its name, a member of that, `$surrogate` a text that ends in half of a character, `$fn` a
- * function, `$deep` lists in lists, `$cycle` a list that holds itself.
+ * what the step before answered or, by its name, a member of that, `$surrogate` a text that ends
+ * in half of a character, `$fn` a function, `$deep` lists in lists, `$cycle` a list that holds
+ * itself.
  */
 type Value = unknown
 
