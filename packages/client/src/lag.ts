@@ -172,7 +172,7 @@ class Recorder implements LagRecorder {
     return diagCapabilitiesBody.encode({ offer_id: this.#offerId, features })
   }
 
-  /** What cannot leave now is lost with its capture; a later one may go better. */
+  /** What cannot leave now ends with its capture; a later one may go better. */
   #write(kind: number, body: Uint8Array): void {
     try {
       this.#port.write(kind, body)

@@ -33,9 +33,16 @@ async function inProcess(bench: Bench): Promise<Row[]> {
     bound: { of: 'value', is: 'at most', limit } as const,
     notes: `rounds ${listOf(name).join(', ')} ${unit}`,
   })
+  const bare = median(listOf('bare_ns'))
+  /** With its way through the queue, which it has without a recorder, too. */
+  const envelopeRow = (what: string, name: string): Row => ({
+    ...rowOf(what, name, { unit: 'ns', limit: 2000 }),
+    baseline: { name: 'without a recorder', value: bare, unit: 'ns' },
+    ratio: median(listOf(name)) / bare,
+  })
   return [
-    rowOf('an envelope of a recorder, in the node', 'noted_ns', { unit: 'ns', limit: 2000 }),
-    rowOf('one of another kind, with a recorder', 'passed_ns', { unit: 'ns', limit: 2000 }),
+    envelopeRow('queuing an envelope of a recorder, in the node', 'noted_ns'),
+    envelopeRow('queuing one of another kind, with a recorder', 'passed_ns'),
     rowOf(`analysis of ${sizes.records} records on its thread`, 'analysis_ms', {
       unit: 'ms',
       limit: 2000,

@@ -1,10 +1,13 @@
 import { z } from 'zod'
-import { count, limit, optional, text, unixMs } from '../values/fields.ts'
+import { count, label, limit, optional, reference, text, unixMs } from '../values/fields.ts'
 import { defineApi } from './route.ts'
 
 /** The life of a capture; the last two are final. */
 export const captureStates = ['recording', 'minting', 'flushing', 'sealed', 'expired'] as const
 export type CaptureState = (typeof captureStates)[number]
+
+/** Most bytes of a label. */
+export const lagLabelBytesMax = 64
 
 /** What has become of one recorder of a capture. */
 export const recorderStatuses = [
@@ -232,7 +235,13 @@ export const lagApi = defineApi({
     ...read,
     path: '/console/v1/lag/captures',
     summary: 'Captures, newest first',
-    query: page('capture'),
+    query: page('capture').extend({
+      state: z.enum(['live', 'over']).optional().meta({
+        description: 'over: sealed or expired; live: every other',
+      }),
+      label: label(lagLabelBytesMax).optional().meta({ description: 'The whole label' }),
+      match_id: reference().optional(),
+    }),
     ok: z.strictObject({ items: z.array(LagCapture), next_after }),
   },
   raw: {

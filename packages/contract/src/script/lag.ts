@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { captureStates, lagDirections, recorderStatuses } from '../routes/lag.ts'
+import { captureStates, lagDirections, lagLabelBytesMax, recorderStatuses } from '../routes/lag.ts'
 import { label, optional, presentReference, unixMs } from '../values/fields.ts'
 import { participantId, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
@@ -15,7 +15,7 @@ export const LagStart = z.strictObject({
   participants: optional(z.array(participantId).min(1)),
   user_ids: optional(z.array(presentReference()).min(1)),
   room_id: optional(roomId),
-  label: optional(label(64)),
+  label: optional(label(lagLabelBytesMax)),
   filters: z
     .array(
       z.strictObject({

@@ -1,6 +1,6 @@
 import type { LagCapture, LagSummary, RecorderStatus } from '@guildhall/contract'
 
-/** What spacing says: where evenness was lost between the node and the player. */
+/** What spacing says: where evenness ended between the node and the player. */
 export type Verdict =
   | 'even'
   | 'node'

@@ -65,7 +65,7 @@ export function lagTests(stage: () => LiveStage): void {
 
   it('[H-LAG-7] [L-CON-4] recordings are saved, analysed again and deleted; reports stay', async () => {
     await stage().with(async ({ page, open, violations }) => {
-      await open('/lag?label=OPEN')
+      await open('/lag?label=open-duel')
       await page.getByRole('row').getByText('open-duel').click()
       const table = page.getByRole('table', { name: 'Recordings' })
       const rows = table.locator('[data-row]')

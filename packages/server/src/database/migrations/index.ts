@@ -15,6 +15,7 @@ import { products } from './0014-products.ts'
 import { consoleTokens } from './0015-console-tokens.ts'
 import { replacedSessions } from './0016-replaced-sessions.ts'
 import { lastSeen } from './0017-last-seen.ts'
+import { captureFilters } from './0018-capture-filters.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   consoleTokens,
   replacedSessions,
   lastSeen,
+  captureFilters,
 ]

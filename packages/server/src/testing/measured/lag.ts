@@ -6,10 +6,16 @@ import { encodeLagHeader, lagFlags, lagHeaderBytes, lagRecordBytes } from '@guil
 import { createAnalysisThread } from '../../features/lag/analysis/analysis-thread.ts'
 import { createServerSide } from '../../features/lag/captures/server-side.ts'
 import { createSystemClock } from '../../kernel/clock.ts'
+import type { EnvelopeObserver } from '../../kernel/play/recording.ts'
+import { SendQueue } from '../../realtime/connection/send-queue/send-queue.ts'
+import type { Connection, Lanes } from '../../realtime/connection/transports/transport.ts'
+import { outgoingFrame } from '../../realtime/frames/outgoing-frame.ts'
+import { createGatewayMetrics } from '../../realtime/metrics.ts'
 
 /**
- * What a recorder costs the node for each envelope, and how long the analysis of a large recording
- * takes on its thread, in process, for the benchmarks.
+ * What an envelope costs the node on its way through the queue of a connection, with a recorder and
+ * without one, and how long the analysis of a large recording takes on its thread, in process, for
+ * the benchmarks.
  */
 type Options = { envelopes: number; records: number; rounds: number }
 const options: Options = JSON.parse(process.argv[2] ?? '')
@@ -17,29 +23,70 @@ const clock = createSystemClock()
 const kind = 100
 const filters = [{ kind, direction: 'inbound' }] as const
 
-const noted: number[] = []
-const passed: number[] = []
-for (let round = 0; round < options.rounds; round += 1) {
-  noted.push(nsOf(kind))
-  passed.push(nsOf(kind + 1))
+const took = { noted: [] as number[], passed: [] as number[], bare: [] as number[] }
+for (let round = 0; round <= options.rounds; round += 1) {
+  const ns = { bare: bareNs(), noted: recordedNs(kind), passed: recordedNs(kind + 1) }
+  // The first one is for the compiler.
+  if (round === 0) continue
+  for (const name of ['bare', 'noted', 'passed'] as const) took[name].push(ns[name])
 }
 const analysed = await analyse()
 const list = (values: readonly number[]) => values.map((value) => value.toFixed(1)).join()
-process.stdout.write(
-  `ready noted_ns=${list(noted)} passed_ns=${list(passed)} analysis_ms=${list(analysed)}\n`,
-)
+const facts = Object.entries(took).map(([name, ns]) => `${name}_ns=${list(ns)}`)
+process.stdout.write(`ready ${facts.join(' ')} analysis_ms=${list(analysed)}\n`)
 
-/** Nanoseconds of an envelope of this kind; one of another kind than the filters' is passed by. */
-function nsOf(queued: number): number {
+function bareNs(): number {
+  return nsOf(undefined, kind)
+}
+
+/** Of an envelope of this kind; one of another kind than the filters' is passed by. */
+function recordedNs(queued: number): number {
   const { observer, counted } = createServerSide(clock, filters)
-  const startMs = clock.monotonicMs()
-  for (let sent = 0; sent < options.envelopes; sent += 1) observer.queued(queued, false, 24)
-  const tookMs = clock.monotonicMs() - startMs
+  const ns = nsOf(observer, queued)
   const [group] = counted()
   if ((group?.records ?? 0) !== (queued === kind ? options.envelopes : 0)) {
     throw new Error('an envelope was not counted')
   }
-  return (tookMs * 1e6) / options.envelopes
+  return ns
+}
+
+/** Nanoseconds of an envelope, as a connection delivers it. */
+function nsOf(observer: EnvelopeObserver | undefined, queued: number): number {
+  const queue = createQueue()
+  const frame = outgoingFrame(queued, new Uint8Array(24))
+  const startMs = clock.monotonicMs()
+  for (let sent = 0; sent < options.envelopes; sent += 1) {
+    if (observer !== undefined) queue.report(observer, frame, false)
+    queue.queueReliable(frame)
+    queue.transmit()
+  }
+  return ((clock.monotonicMs() - startMs) * 1e6) / options.envelopes
+}
+
+function createQueue(): SendQueue {
+  const large = Number.MAX_SAFE_INTEGER
+  const limits = {
+    ...{ max_envelope_bytes: large, max_connections: large, max_connections_per_address: large },
+    ...{ inbound_envelopes_per_sec: 0, inbound_envelope_burst: 0, inbound_bytes_per_sec: 0 },
+    ...{ inbound_bytes_burst: 0, max_pending_handshakes: large, rpc_in_flight: large },
+    ...{ reliable_queue_capacity: large, reliable_queue_bytes: large },
+    ...{ unreliable_queue_capacity: large, unreliable_queue_bytes: large },
+    max_queued_bytes_total: large,
+  }
+  const ledger = { queuedBytes: 0, highWaterBytes: 0 }
+  return new SendQueue(endlessTransport, { limits, metrics: createGatewayMetrics(), ledger })
+}
+
+/** Takes all that it is given. */
+const endlessTransport: Connection = {
+  limitGroup: undefined,
+  credit: 1,
+  datagrams: undefined,
+  write: ({ reliable }: Lanes) => void reliable?.drop(reliable.length),
+  pauseReading() {},
+  resumeReading() {},
+  close() {},
+  destroy() {},
 }
 
 async function analyse(): Promise<number[]> {

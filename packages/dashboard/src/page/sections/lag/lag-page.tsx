@@ -1,6 +1,6 @@
 import { api, type LagCapture } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useMemo } from 'react'
+import { useEffect } from 'react'
 import { isLive, recorderWords } from '../../../model/lag.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { pace } from '../../data/pace.ts'
@@ -50,6 +50,8 @@ const columns: readonly Column<LagCapture>[] = [
   },
 ]
 
+const states = ['live', 'over'] as const
+
 /** Captures of arrival times, newest first. */
 export function LagPage() {
   const [label, setLabel] = useQueryPart('label')
@@ -58,42 +60,40 @@ export function LagPage() {
   const [isNew, setNew] = useQueryPart('new', { pushes: true })
   const mayStart = useMay(api.runtime.rpc)
   const navigate = useNavigate()
-  const listing = useLiveCaptures()
-  const shown = useMemo(() => {
-    const rows = listing.rows.filter(
-      (capture) =>
-        (capture.label ?? '').toLowerCase().includes(label.toLowerCase()) &&
-        (match === '' || capture.match_id === match) &&
-        (state === '' || (state === 'live') === isLive(capture)),
-    )
-    return { ...listing, rows, asked: `${listing.asked} ${label} ${match} ${state}` }
-  }, [listing, label, match, state])
+  const listing = useLiveCaptures({ label, match, state })
   return (
     <Page
       title="Lag"
       actions={mayStart && <NewButton onNew={() => setNew('yes')}>Start capture</NewButton>}
     >
       <div className="page-tools">
-        <FilterInput label="Part of a label" value={label} onValue={setLabel} isMain={true} />
+        <FilterInput label="Label" value={label} onValue={setLabel} isMain={true} />
         <FilterInput label="Match id" value={match} onValue={setMatch} />
-        <FilterChoice label="State" value={state} choices={['live', 'over']} onValue={setState} />
+        <FilterChoice label="State" value={state} choices={states} onValue={setState} />
       </div>
       <DataTable
         label="Captures"
         columns={columns}
-        listing={shown}
+        listing={listing}
         rowKey={({ capture_id }) => capture_id}
         onOpen={({ capture_id }) => void navigate({ to: '/lag/$id', params: { id: capture_id } })}
-        empty={<NoCaptures isFiltered={listing.rows.length > 0} />}
+        empty={<NoCaptures isFiltered={[label, match, state].some((part) => part !== '')} />}
       />
       {isNew && mayStart && <StartCapture onClose={() => setNew('')} />}
     </Page>
   )
 }
 
-function useLiveCaptures() {
-  const listing = usePages(['lag', 'captures'], async (client, after?: string) => {
-    const page = await client.lag.captures({ query: { after, limit: 100 } })
+type Filters = { label: string; match: string; state: string }
+
+function useLiveCaptures({ label, match, state }: Filters) {
+  const key = ['lag', 'captures', label, match, state]
+  const listing = usePages(key, async (client, after?: string) => {
+    const query = {
+      ...{ after, limit: 100, state: states.find((each) => each === state) },
+      ...{ label: label || undefined, match_id: match || undefined },
+    }
+    const page = await client.lag.captures({ query })
     return { items: page.items, next: page.next_after }
   })
   const { again } = listing

@@ -13,7 +13,7 @@ import { defaultMaxWindows, optionsHash } from '../analysis/options-hash.ts'
 import { type CaptureRow, capturesStore } from '../captures/captures.store.ts'
 import type { RawStore } from '../uploads/raw-store.ts'
 import { type ArtifactRow, artifactsStore } from './artifacts.store.ts'
-import { captureListStore } from './captures-list.store.ts'
+import { type CaptureQuery, captureListStore } from './captures-list.store.ts'
 import { newReport } from './publish.ts'
 import { captureOf, reportOf, windowsOf } from './report-of.ts'
 import { reportsStore } from './reports.store.ts'
@@ -141,9 +141,16 @@ export function createLagConsole(deps: LagConsoleDeps) {
       return { report_id, ...windowsOf(await reportsStore.windows(db, report_id)) }
     },
 
-    async captures(principal: OperatorPrincipal, { after = last, limit }: Page) {
+    async captures(
+      principal: OperatorPrincipal,
+      {
+        after = last,
+        limit,
+        ...filters
+      }: Page & Pick<CaptureQuery, 'state' | 'match_id' | 'label'>,
+    ) {
       await deps.rows?.flush(flushTimeoutMs)
-      const query = { after, limit: limit + 1, own_node_id }
+      const query = { ...filters, after, limit: limit + 1, own_node_id }
       const rows = db.durable ? await captureListStore.list(db, query) : []
       const items = rows.slice(0, limit).map((row) => captureOf(row, isAdmin(principal)))
       return page(items, rows.length > limit, 'capture_id')
