@@ -87,7 +87,7 @@ export function LagPage() {
 type Filters = { label: string; match: string; state: string }
 
 function useLiveCaptures({ label, match, state }: Filters) {
-  const key = ['lag', 'captures', label, match, state]
+  const key = ['lag', 'captures', label, match, state] as const
   const listing = usePages(key, async (client, after?: string) => {
     const query = {
       ...{ after, limit: 100, state: states.find((each) => each === state) },
