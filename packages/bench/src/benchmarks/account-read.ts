@@ -28,7 +28,8 @@ async function run(bench: Bench): Promise<Row[]> {
     baseline: () => runHttpLoad({ ...load, server: bare }),
     ratioOf: (ours: HttpOutcome, theirs: HttpOutcome) => ours.perCpuSecond / theirs.perCpuSecond,
   }
-  const { product: ours, baseline: theirs, ratio } = await compareInTurn(sides, { rounds })
+  const played = { rounds: bench.count(rounds) }
+  const { product: ours, baseline: theirs, ratio } = await compareInTurn(sides, played)
   const unit = 'requests per CPU second'
   return [
     {

@@ -57,7 +57,7 @@ function run(bench: Bench): Promise<Row[]> {
         baseline: () => runHttpLoad(without),
         ratioOf: (ours: HttpOutcome, theirs: HttpOutcome) => costOf(ours) / costOf(theirs),
       }
-      const compared = await compareInTurn(sides, { rounds })
+      const compared = await compareInTurn(sides, { rounds: bench.count(rounds) })
       rows.push(rowOf(`${mutation.name}, ${inFlight} in flight, ${backend.name}`, compared))
     }
     return rows

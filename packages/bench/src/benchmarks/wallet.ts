@@ -30,7 +30,8 @@ function run(bench: Bench): Promise<Row[]> {
 /** The service as scripts call it, to which the bounds apply. */
 async function inProcessOn(bench: Bench, { name, url }: MeasuredBackend): Promise<Row[]> {
   const secondsPerRound = bench.seconds(3)
-  const options = { url, accounts, inFlight, rounds, secondsPerRound }
+  const played = bench.count(rounds)
+  const options = { url, accounts, inFlight, rounds: played, secondsPerRound }
   await using program = await startMeasured(bench, 'wallets', options)
   const [spread, hot] = [figuresOf(program, 'spread'), figuresOf(program, 'hot')]
   const product = { value: median(hot), unit }
@@ -38,7 +39,7 @@ async function inProcessOn(bench: Bench, { name, url }: MeasuredBackend): Promis
   const what = `adjust one wallet in process, ${inFlight} in flight, ${name}`
   const cpu = (name: string) => `${median(figuresOf(program, name)).toFixed(0)} µs of CPU`
   const notes =
-    `medians of ${rounds} rounds (${list(hot)}; ${list(spread)}); ` +
+    `medians of ${played} rounds (${list(hot)}; ${list(spread)}); ` +
     `${cpu('hot_cpu_us')}, baseline ${cpu('spread_cpu_us')}`
   const ratio = product.value / baseline.value
   const row = { what, product, baseline, ratio, notes }
@@ -69,7 +70,8 @@ async function overHttpOn(bench: Bench, { name, url }: MeasuredBackend): Promise
     baseline: () => runHttpLoad(loadOf(bench, server, requests)),
     ratioOf: (hot: HttpOutcome, spread: HttpOutcome) => hot.perSecond / spread.perSecond,
   }
-  const { product: hot, baseline: spread, ratio } = await compareInTurn(sides, { rounds })
+  const played = { rounds: bench.count(rounds) }
+  const { product: hot, baseline: spread, ratio } = await compareInTurn(sides, played)
   return [
     {
       what: `adjust one wallet over HTTP, ${inFlight} in flight, ${name}`,

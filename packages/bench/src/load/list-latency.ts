@@ -31,14 +31,14 @@ export async function listLatency(
   const found: { p99: number; p50: number }[] = []
   const startCpuMs = server.cpuMs()
   let reads = 0
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < bench.count(rounds); round += 1) {
     const latencies = await pacedLatencies(server.port, request, pace)
     reads += latencies.length
     found.push({ p99: percentile(latencies, 0.99), p50: percentile(latencies, 0.5) })
   }
   const cpuMs = (server.cpuMs() - startCpuMs) / reads
   found.sort((a, b) => a.p99 - b.p99)
-  const middle = found[rounds >> 1]
+  const middle = found[found.length >> 1]
   if (middle === undefined) throw new Error('there is a middle of an odd number of rounds')
   return { ...middle, all: found.map(({ p99 }) => p99), cpuMs }
 }

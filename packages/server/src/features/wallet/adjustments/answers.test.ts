@@ -73,7 +73,7 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
           expect((await operators[0].read(id)).text).toBe(text)
         }
       }),
-      { numRuns: 6 },
+      { numRuns: 4 },
     )
     expect(scenario.api.failures).toEqual([])
   })
@@ -94,7 +94,7 @@ describe.each(testBackends)('what an adjustment answers on $name', (backend) => 
   })
 
   it('[H-WAL-1] [H-WAL-4] has all entries after two nodes began a wallet at once', async () => {
-    for (let round = 0; round < 25; round += 1) {
+    for (let round = 0; round < 12; round += 1) {
       const id = await someone()
       const burst = (operator: WalletOperator, currencies: readonly string[]) =>
         Promise.all(currencies.map((currency) => operator.adjust(id, currency, 1)))
