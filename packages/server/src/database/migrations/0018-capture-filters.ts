@@ -2,7 +2,7 @@ import type { Migration } from './migration.ts'
 
 /** Lag captures by what a list of them is filtered by, newest first. */
 export const captureFilters: Migration = {
-  number: 17,
+  number: 18,
   name: 'capture-filters',
   oldestBinary: '0.1.0',
   steps: [
