@@ -3443,7 +3443,15 @@ declare module 'guildhall/test' {
         }[]
         truncated: boolean
       }>
-      captures(input: { query: { after?: string; limit?: string } }): Promise<{
+      captures(input: {
+        query: {
+          after?: string
+          limit?: string
+          state?: 'live' | 'over'
+          label?: string
+          match_id?: string
+        }
+      }): Promise<{
         items: {
           capture_id: string
           generation: number

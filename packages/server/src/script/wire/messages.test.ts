@@ -37,6 +37,7 @@ const output = fc.record({
     }),
     { maxLength: 2 },
   ),
+  stopped: fc.array(fc.record({ id, invocation: id }), { maxLength: 2 }),
 })
 
 const ping = fc.record({ type: fc.constant('ping' as const), n: fc.nat() })

@@ -25,8 +25,10 @@ function encodeCallBatch({ calls, buffer, texts, results, now }: CallBatch): Uin
   return encodeBatch(forms.calls, { first: calls, second: 0, buffer, texts, rare })
 }
 
-function encodeOutputBatch({ answered, words, buffer, texts, calls }: OutputBatch): Uint8Array {
-  const rare = calls.length === 0 ? undefined : serialize(calls)
+function encodeOutputBatch(batch: OutputBatch): Uint8Array {
+  const { answered, words, buffer, texts, calls, stopped } = batch
+  const isPlain = calls.length === 0 && stopped.length === 0
+  const rare = isPlain ? undefined : serialize({ calls, stopped })
   return encodeBatch(forms.output, { first: answered, second: words, buffer, texts, rare })
 }
 
@@ -117,7 +119,8 @@ function decode(all: Buffer, from: number, to: number): unknown {
   const { first, second, buffer, texts, rareAt } = decodeBatch(all, from, to)
   const rare = rareAt === to ? undefined : valueIn(all, rareAt, to)
   if (form === forms.output) {
-    return { type: 'batch', answered: first, words: second, buffer, texts, calls: rare ?? [] }
+    const { calls = [], stopped = [] } = (rare ?? {}) as Partial<OutputBatch>
+    return { type: 'batch', answered: first, words: second, buffer, texts, calls, stopped }
   }
   const { results = [], now } = (rare ?? {}) as Partial<CallBatch>
   return { type: 'batch', calls: first, buffer, texts, results, now }
