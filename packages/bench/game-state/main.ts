@@ -1,6 +1,6 @@
 /// <reference path="../../server/guildhall.d.ts" />
 
-import { type Mover, move, place } from './motion.ts'
+import { type Mover, move, place, stamp } from './motion.ts'
 
 /** Rooms in which all move, 20 times a second: as a state, with own parts, and by hand. */
 
@@ -23,13 +23,21 @@ const world = {
 
 guildhall.room<World>('shared', world)
 guildhall.room<World>('tracked', { ...world, track: true })
-guildhall.room<World, object, number>('own', {
+guildhall.room<World & { at: string }>('stamped', {
+  ...world,
+  create: () => ({ players: {}, at: '' }),
+  tick(dt, room) {
+    room.state.at = stamp()
+    world.tick(dt, room)
+  },
+})
+guildhall.room<World, object, object>('own', {
   ...world,
   view: ({ players }) => {
     const shown = Object.entries(players).map(([id, { x, y, angle }]) => [id, { x, y, angle }])
     return { players: Object.fromEntries(shown) }
   },
-  own: ({ players }, { participant }) => players[participant]?.hp ?? 0,
+  own: ({ players }, { participant }) => ({ hp: players[participant]?.hp ?? 0 }),
 })
 
 /** The same ticks; as many bytes as the name of the room says are sent to all. */

@@ -12,3 +12,12 @@ export function move(mover: Mover, dt: number): void {
   mover.y = Math.abs(mover.y + Math.sin(mover.angle) * 4 * dt)
   if (Math.random() < 0.05) mover.hp = mover.hp > 1 ? mover.hp - 1 : 100
 }
+
+/** The moment of a tick, as a text that is found in the bytes of a message. */
+export function stamp(): string {
+  const [seconds, nanoseconds] = process.hrtime()
+  return `${stampBegins}${seconds * 1e6 + Math.floor(nanoseconds / 1000)}~`
+}
+
+/** Microseconds of the clock that all processes of the machine share follow it. */
+export const stampBegins = '~at:'

@@ -2,12 +2,13 @@ import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Mover, move, place } from '../../game-state/motion.ts'
+import { type Mover, move, place, stamp } from '../../game-state/motion.ts'
 
 /**
  * The rooms of `game-state` as a Colyseus server has them: float32 fields, and a patch after each
- * tick. With `own` the hit points are each member's own, by a StateView. The packages are those of
- * the folder that is the first argument. A server of its own reserves seats.
+ * tick. With `own` the hit points are each member's own, by a StateView; with `stamped` the state
+ * says when its tick was. The packages are those of the folder that is the first argument. A server
+ * of its own reserves seats.
  */
 const [folder = '.', kind = 'shared'] = process.argv.slice(2)
 const hz = 20
@@ -38,16 +39,17 @@ type Core = {
 type Transports = { WebSocketTransport: new (options: object) => object }
 type Field = { view(): Field }
 type Fields = { [name: string]: unknown }
+type WorldFields = { players: Map<string, Mover>; at: string }
 type Schemas = {
   StateView: new () => { add(item: object): void }
   MapSchema: new () => Map<string, Mover>
-  schema(fields: Fields, name: string): new () => Mover & { players: Map<string, Mover> }
-  t: { float32(): Field; map(of: object): Field }
+  schema(fields: Fields, name: string): new () => Mover & WorldFields
+  t: { float32(): Field; string(): Field; map(of: object): Field }
 }
 
 const hp = kind === 'own' ? t.float32().view() : t.float32()
 const MoverState = schema({ x: t.float32(), y: t.float32(), angle: t.float32(), hp }, 'Mover')
-const WorldState = schema({ players: t.map(MoverState) }, 'World')
+const WorldState = schema({ players: t.map(MoverState), at: t.string() }, 'World')
 
 class World extends core.Room {
   readonly #world = new WorldState()
@@ -58,6 +60,7 @@ class World extends core.Room {
     this.maxClients = 8
     this.patchRate = null
     this.setSimulationInterval(() => {
+      if (kind === 'stamped') this.#world.at = stamp()
       for (const player of this.#world.players.values()) move(player, 1 / hz)
       this.broadcastPatch()
     }, 1000 / hz)

@@ -8,7 +8,12 @@ import { WebSocketClient } from '../load/websocket-client.ts'
 import { shares } from '../load/window.ts'
 import { startBaseline } from '../processes/baseline.ts'
 import type { Child } from '../processes/child.ts'
-import { installColyseus, openSeat, startColyseus } from '../processes/colyseus.ts'
+import {
+  type ColyseusKind,
+  installColyseus,
+  openSeat,
+  startColyseus,
+} from '../processes/colyseus.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
 import { startMeasured } from '../processes/measured.ts'
 import { median } from '../statistics.ts'
@@ -20,10 +25,11 @@ const groupSize = 8
 const rooms = 200
 const hz = 20
 const rounds = 5
+const laterMsMax = 3
 const bareSends = new URL('../baselines/bare-sends.ts', import.meta.url)
 const perMessage = 'us of CPU per message that arrived'
 
-type Mode = 'shared' | 'own' | 'tracked' | 'plain'
+type Mode = 'shared' | 'own' | 'tracked' | 'stamped' | 'plain'
 type Side = { name: string; limit?: number; run(): Promise<StateOutcome> }
 
 async function run(bench: Bench): Promise<Row[]> {
@@ -44,8 +50,30 @@ async function run(bench: Bench): Promise<Row[]> {
     ...(await compared(bench, 'shared', { of: plain })),
     ...(await compared(bench, 'own', { of: colyseus('own', 0.85), bytes: 90 })),
     ...(await compared(bench, 'tracked', { of: colyseus('shared', 1) })),
+    await tickToClient(bench, folder),
     ...(await walks(bench)),
   ]
+}
+
+/** Every state says when its tick was: as many bytes more in each message of both. */
+async function tickToClient(bench: Bench, folder: string): Promise<Row> {
+  const comparison = await compareInTurn(
+    {
+      product: () => runRooms(bench, 'stamped'),
+      baseline: () => runColyseus(bench, folder, 'stamped'),
+      ratioOf: (ours, theirs) => ours.p99Ms - theirs.p99Ms,
+    },
+    { rounds: bench.count(rounds) },
+  )
+  const { product, baseline } = comparison
+  const later = comparison.rounds.map(({ ratio }) => ratio.toFixed(1)).join(', ')
+  return {
+    what: `states, ${bench.count(rooms)} rooms of ${groupSize} at ${hz} Hz: p99 of tick to client`,
+    product: { value: product.p99Ms, unit: 'ms' },
+    baseline: { name: 'Colyseus', value: baseline.p99Ms, unit: 'ms' },
+    bound: { of: 'value', is: 'at most', limit: baseline.p99Ms + laterMsMax },
+    notes: `later by ${later} ms (${shares(product)})`,
+  }
 }
 
 /** What the newest message of the product had: baselines send as much. */
@@ -124,7 +152,7 @@ async function runRooms(bench: Bench, mode: Mode): Promise<StateOutcome> {
 async function runColyseus(
   bench: Bench,
   folder: string,
-  kind: 'shared' | 'own',
+  kind: ColyseusKind,
 ): Promise<StateOutcome> {
   await using server = await startColyseus(bench, folder, kind)
   return await runStateLoad(server, await opened(bench, () => openSeat(server)), bench.seconds(5))

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { stampBegins } from '../../game-state/motion.ts'
 import type { Child } from '../processes/child.ts'
+import { percentile } from '../statistics.ts'
 import type { WebSocketClient } from './websocket-client.ts'
 import { startWindow, type Window } from './window.ts'
 
@@ -9,6 +11,8 @@ export type StateOutcome = Window & {
   bytesEach: number
   /** Of the server and what it started, for a message that arrived. */
   cpuUsEach: number
+  /** From the tick to the client, where the states say when their ticks were; else NaN. */
+  p99Ms: number
 }
 
 const warmUpShare = 0.3
@@ -21,9 +25,12 @@ export async function runStateLoad(
 ): Promise<StateOutcome> {
   let bytes = 0
   let lost = 0
+  let lateUs: number[] = []
   for (const player of players) {
     player.onPayload = (piece) => {
       bytes += piece.length
+      const at = stampIn(piece)
+      if (at !== undefined) lateUs.push(nowUs() - at)
     }
     player.onClose = () => {
       lost += 1
@@ -32,6 +39,7 @@ export async function runStateLoad(
   const arrived = () => players.reduce((sum, { messages }) => sum + messages, 0)
   await sleep(seconds * warmUpShare * 1000)
   const [bytesBefore, before] = [bytes, arrived()]
+  lateUs = []
   const end = startWindow(server)
   await sleep(seconds * 1000)
   const window = end()
@@ -41,6 +49,7 @@ export async function runStateLoad(
     hz: messages / players.length / window.seconds,
     bytesEach: (bytes - bytesBefore) / messages,
     cpuUsEach: (window.cpuMs * 1000) / messages,
+    p99Ms: percentile(lateUs, 0.99) / 1000,
   }
   for (const player of players) {
     player.onClose = () => {}
@@ -49,4 +58,19 @@ export async function runStateLoad(
   if (lost > 0) throw new Error(`${lost} players were cut`)
   if (messages === 0) throw new Error('nothing arrived')
   return outcome
+}
+
+const stampBegin = Buffer.from(stampBegins)
+
+/** A message that comes in two pieces may have none. */
+function stampIn(piece: Buffer): number | undefined {
+  const begin = piece.indexOf(stampBegin)
+  const end = begin < 0 ? -1 : piece.indexOf('~', begin + 1)
+  if (end < 0) return undefined
+  return Number(piece.toString('latin1', begin + stampBegin.length, end))
+}
+
+function nowUs(): number {
+  const [seconds, nanoseconds] = process.hrtime()
+  return seconds * 1e6 + nanoseconds / 1000
 }

@@ -25,11 +25,9 @@ export async function installColyseus(bench: Bench): Promise<string> {
   return folder
 }
 
-export function startColyseus(
-  bench: Bench,
-  folder: string,
-  kind: 'shared' | 'own',
-): Promise<Child> {
+export type ColyseusKind = 'shared' | 'own' | 'stamped'
+
+export function startColyseus(bench: Bench, folder: string, kind: ColyseusKind): Promise<Child> {
   return startBaseline(bench, program, { args: [folder, kind] })
 }
 

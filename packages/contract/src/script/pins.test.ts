@@ -17,6 +17,17 @@ it('[S-API-1] the functions of the table are the frozen list', () => {
   expect(Object.entries<ScriptFunction>(scriptApi).map(pinOf)).toMatchSnapshot()
 })
 
+it('[S-API-37] of rooms and matches there is no function that opens or closes one', () => {
+  const names = Object.keys(scriptApi).filter((name) => /^(room|match)[_.]/.test(name))
+  expect(names.toSorted()).toEqual([
+    'match.set_result',
+    'room_list',
+    'room_members',
+    'room_remove',
+    'room_update',
+  ])
+})
+
 it('[S-HK-1] the hooks of the table are the frozen list', () => {
   const hooks = Object.entries(scriptHooks).map(([name, { code, form, lane }]) => {
     return `${code} ${name} | ${form} ${lane}`

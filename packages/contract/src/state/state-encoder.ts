@@ -222,6 +222,10 @@ export class StateEncoder {
   /** As long as the names are those of before, in their order, none is looked up. */
   #named(box: Box, next: Named): void {
     const { slots } = box
+    if (box.size === 0) {
+      this.#renamed(box, next)
+      return
+    }
     let n = 0
     for (const name in next) {
       const slot = slots[n]

@@ -13,9 +13,10 @@ export class StateListWriter {
   #runFirst = -1
   /** Steps of places in a row, which share an entry. */
   readonly #run: number[] = []
+  #runLength = 0
 
   get isEmpty(): boolean {
-    return this.#writer.length === 0 && this.#run.length === 0
+    return this.#writer.length === 0 && this.#runLength === 0
   }
 
   /** What follows the head of an entry. */
@@ -27,7 +28,7 @@ export class StateListWriter {
     this.#writer.clear()
     this.#lastPlace = -1
     this.#runFirst = -1
-    this.#run.length = 0
+    this.#runLength = 0
   }
 
   take(): Uint8Array {
@@ -43,11 +44,12 @@ export class StateListWriter {
 
   /** The number at a place grows. */
   grow(place: number, step: number): void {
-    if (place !== this.#runFirst + this.#run.length || this.#run.length >= runMax) {
+    if (place !== this.#runFirst + this.#runLength || this.#runLength === runMax) {
       this.#flushRun()
       this.#runFirst = place
     }
-    this.#run.push(step)
+    this.#run[this.#runLength] = step
+    this.#runLength += 1
   }
 
   text(place: number, type: number, text: string): void {
@@ -74,12 +76,13 @@ export class StateListWriter {
 
   #flushRun(): void {
     const run = this.#run
-    if (run.length === 0) return
+    const length = this.#runLength
+    if (length === 0) return
     this.#writer.varint(stateTypes.grow + 16 * zigzag(this.#runFirst - this.#lastPlace))
-    this.#writer.u8(run.length)
-    for (let n = 0; n < run.length; n += 1) this.#writer.int(run[n] ?? 0)
-    this.#lastPlace = this.#runFirst + run.length - 1
+    this.#writer.u8(length)
+    for (let n = 0; n < length; n += 1) this.#writer.int(run[n] ?? 0)
+    this.#lastPlace = this.#runFirst + length - 1
     this.#runFirst = -1
-    run.length = 0
+    this.#runLength = 0
   }
 }

@@ -22,6 +22,7 @@ export type HarnessOptions = {
   environment?: NodeJS.ProcessEnv
   functions?: HostFunctions
   rooms?: ScriptPorts['rooms']
+  states?: Partial<ScriptPorts['states']>
   lines?: ScriptHostDeps['lines']
   setIndexFilter?: ScriptHostDeps['setIndexFilter']
   serveSchedules?: ScriptHostDeps['serveSchedules']
@@ -69,7 +70,7 @@ const defaults: ScriptConfig = {
 
 export function createHarness(options: HarnessOptions) {
   const { files = {}, config = {}, environment, functions = {} } = options
-  const { rooms, lines, setIndexFilter, serveSchedules, packagesRoot, inspectAt } = options
+  const { rooms, states, lines, setIndexFilter, serveSchedules, packagesRoot, inspectAt } = options
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-script-'))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -99,7 +100,7 @@ export function createHarness(options: HarnessOptions) {
     delivery: writeDown(delivered),
     functions: { session_list: () => sessions, ...functions },
     rooms: rooms ?? noPorts.rooms,
-    states: noPorts.states,
+    states: { ...noPorts.states, ...states },
   }
   const host = { ...made, start: () => made.start(ports) }
 

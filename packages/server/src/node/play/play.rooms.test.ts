@@ -174,6 +174,25 @@ test('[S-API-7, S-API-8, S-API-20, S-API-21] the script sees who is where, and c
   for (const player of [dan, eve, fay]) player.end()
 })
 
+test('[S-API-37] a room ends by itself when the script has taken the last member out', async () => {
+  const [gil, hal] = [await connect(), await connect()]
+  gil.enter({ mode: 'create', name: 'hole', options: '{"map":"cave"}' })
+  const [joined = ''] = await gil.lines(2)
+  const room_id = Number(/^joined (\d+)/.exec(joined)?.[1])
+  const seen = async () =>
+    (await callMethod(hal, 'look', { room_id, user_ids: [] })) as {
+      room?: object
+      sessions: { participant: number; room_id: number | null }[]
+    }
+  const { sessions } = await seen()
+  const member = sessions.find((session) => session.room_id === room_id)
+  await callMethod(hal, 'remove', { room_id, participant: member?.participant })
+  expect(await gil.line()).toBe(`closed ${room_id} 0 false`)
+  await expect.poll(async () => (await seen()).room, waiting).toBeUndefined()
+  await expect.poll(() => heard(hal), waiting).toContain(`ended ${room_id} 0 final_departure`)
+  for (const player of [gil, hal]) player.end()
+})
+
 test('[R-MM-10, R-MM-12, S-HK-8] the matchmaker makes a room with the label of the script', async () => {
   const [one, two] = [await connect(), await connect()]
   for (const guest of [one, two]) await callMethod(guest, 'matchmaker.add', {})

@@ -60,6 +60,15 @@ guildhall.room('race', {
     room.state.ticks += 1
   },
 })
+guildhall.on_matchmaker_matched(({ members }) => ({ mode: members[0].properties.game }))
+guildhall.room('matched', {
+  create: ({ sender, options, room_id, match_id, name, user_id }, given) => ({
+    state: { sender, options, room_id, match_id, name, user_id, given, joined: 0 },
+    label: { mode: 'something else', map: 'arena' },
+  }),
+  join: (ctx, room) => void (room.state.joined += 1),
+})
+guildhall.room('never', { create() { throw new Error('not today') } })
 guildhall.on_message(150, (ctx) => guildhall.send(ctx.sender, 105, 'on_message'))
 let [first, hasStalled] = [0, false]
 guildhall.room('stalling', {
@@ -92,13 +101,18 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close()
 })
 
-async function join(room: string, options: object = { mode: 'cards' }) {
+async function connect() {
   names += 1
   const player = createPlayer(node.url)
   const username = `state-${names}-${randomUUID()}`
   await player.signIn.device({ id: username, create: true, username })
   const connection = await player.connect({ transport: 'websocket' })
   closers.push(() => connection.close())
+  return connection
+}
+
+async function join(room: string, options: object = { mode: 'cards' }) {
+  const connection = await connect()
   const joined = await connection.rooms.joinOrCreate(room, { ...options })
   return { connection, room: joined, participant: connection.participant }
 }
@@ -129,6 +143,13 @@ async function post(path: string, body: object): Promise<{ token: string }> {
 }
 
 const viewOf = (room: Room) => room.state as View | undefined
+
+/** Two players who search for a room of this mode, and the searches. */
+async function search(game: string) {
+  const criteria = { query: `game == "${game}"`, properties: { game }, ttl_ms: 2_000 }
+  const connections = await Promise.all([1, 2].map(() => connect()))
+  return Promise.all(connections.map(({ matchmaker }) => matchmaker.find(criteria)))
+}
 
 describe('rooms with state', () => {
   it('[R-STA-1] [R-STA-4] [R-STA-5] a member has the whole, its own part, and what changes', async () => {
@@ -165,6 +186,26 @@ describe('rooms with state', () => {
     expect(await connection.rpc('echo', 'up', { as: 'text' })).toBe('up')
     other.room.send(150, 'somebody')
     await expect.poll(() => heard).toEqual(['hall: on_message'])
+  })
+
+  it('[S-STA-5] [R-STA-1] a room of the matchmaker is created for nobody, without options', async () => {
+    const searches = await search('matched')
+    const [room, others] = await Promise.all(searches.map(({ room }) => room))
+    expect([room?.mode, room?.map, others?.id]).toEqual(['matched', 'arena', room?.id])
+    await expect
+      .poll(() => room?.state)
+      .toEqual({
+        ...{ sender: 0, user_id: null, options: {}, given: {}, room_id: room?.id, name: null },
+        ...{ match_id: expect.any(String), joined: 2 },
+      })
+    expect(others?.state).toEqual(room?.state)
+  })
+
+  it('[S-STA-5] a create that fails refuses the room, also one of the matchmaker', async () => {
+    await expect(join('never', { mode: 'never' })).rejects.toThrow('room creation failed')
+    const searches = await search('never')
+    const ends = await Promise.allSettled(searches.map(({ room }) => room))
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   })
 
   it('[R-STA-1] [R-STA-7] a mode that names no definition makes a room without state', async () => {

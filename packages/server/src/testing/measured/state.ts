@@ -48,7 +48,7 @@ function prepare(name: Name) {
   const follow = (): void => {
     const marks: StateMarks | undefined = tracker === undefined ? 'all' : tracker.takeMarks()
     if (marks === undefined || !copy.update(world, marks)) return
-    encoder.compare(world, marks)
+    encoder.compare(world, copy.changes)
   }
   follow()
   const moves = mover(tracker === undefined ? world : (tracker.state as World), moved)

@@ -1,5 +1,6 @@
 import { int64Max, int64Min, stringifyExact } from '@guildhall/contract'
 import { type StateMarks, stateDepthMax } from '@guildhall/contract/state'
+import { ChangeNotes } from './change-notes.ts'
 import { absent, CopyPart, type Tree, thaw } from './copy-part.ts'
 import { copyBytes, copyBytesMax, nameBytesMax, scalarBytes, scalarBytesMax } from './copy-size.ts'
 import type { StateBudget } from './state-budget.ts'
@@ -11,6 +12,9 @@ export class StateProblem extends Error {
 
 /** Most bytes of a room's state as JSON text. */
 export const stateBytesMax = 262_144
+
+/** More storage is given back after the update that needed it. */
+const keptUndo = 1_024
 
 type MarkedNames = Exclude<StateMarks, 'all'>
 type Names = readonly string[] | undefined
@@ -32,7 +36,12 @@ export class StateCopy {
   /** Of an update under way: what was there before. An interrupt leaves it behind. */
   #before: { value: unknown; bytes: number; isMeasured: boolean; countsText: boolean } | undefined
   /** Three by three: a part, the place of a member (-1: all of them), and what stood there. */
-  readonly #undo: unknown[] = []
+  #undo: unknown[] = []
+  /** So much of it is of this update; what is behind is written over. */
+  #undoLength = 0
+  readonly #notes = new ChangeNotes()
+  /** Where the last update found the state to differ, or rather more. */
+  changes: StateMarks = 'all'
   readonly #budget: StateBudget | undefined
 
   /** Of a room whose state counts among all others. */
@@ -52,6 +61,7 @@ export class StateCopy {
    */
   update(state: unknown, marks: StateMarks = 'all'): boolean {
     this.#rollBack()
+    this.#notes.begin()
     this.#added = 0
     this.#before = {
       value: this.#value,
@@ -63,7 +73,8 @@ export class StateCopy {
       const hasChanged = this.#whole(state, marks)
       this.#bound()
       this.#before = undefined
-      this.#undo.length = 0
+      this.#forgetUndo()
+      this.changes = marks === 'all' ? this.#notes.marks : marks
       return hasChanged
     } catch (error) {
       this.#rollBack()
@@ -93,19 +104,33 @@ export class StateCopy {
   #rollBack(): void {
     if (this.#before === undefined) return
     const undo = this.#undo
-    for (let n = undo.length - (undo.length % 3) - 3; n >= 0; n -= 3) {
+    for (let n = this.#undoLength - 3; n >= 0; n -= 3) {
       const part = undo[n] as CopyPart
       const place = undo[n + 1] as number
       if (place >= 0) part.values[place] = undo[n + 2]
       else [part.names, part.values] = undo[n + 2] as [Names, unknown[]]
     }
-    undo.length = 0
+    this.#forgetUndo()
     this.#value = this.#before.value
     this.#bytes = this.#before.bytes
     this.#isMeasured = this.#before.isMeasured
     this.#countsText = this.#before.countsText
     this.#before = undefined
     this.#budget?.giveBack(this)
+  }
+
+  #keep(part: CopyPart, place: number, before: unknown): void {
+    const at = this.#undoLength
+    this.#undo[at] = part
+    this.#undo[at + 1] = place
+    this.#undo[at + 2] = before
+    // An interrupt before this leaves what was there before it.
+    this.#undoLength = at + 3
+  }
+
+  #forgetUndo(): void {
+    this.#undoLength = 0
+    if (this.#undo.length > keptUndo) this.#undo = []
   }
 
   #whole(state: unknown, marks: StateMarks): boolean {
@@ -117,6 +142,7 @@ export class StateCopy {
       this.#countInstead(value, state, 'room.state')
       this.#value = state
     }
+    this.#notes.addWhole()
     return true
   }
 
@@ -135,7 +161,8 @@ export class StateCopy {
     let hasChanged = false
     let first = 0
     if (part.values.length !== next.length) {
-      this.#undo.push(part, -1, [undefined, part.values])
+      this.#keep(part, -1, [undefined, part.values])
+      this.#notes.add(level, 'length')
       part.values = part.values.slice(0, next.length)
       hasChanged = true
     }
@@ -205,10 +232,13 @@ export class StateCopy {
       this.#isMeasured = false
       return absent
     })
-    this.#undo.push(part, -1, [before, part.values])
+    this.#keep(part, -1, [before, part.values])
     part.names = names
     part.values = values
     let hasChanged = kept !== before.length || kept !== names.length
+    if (kept !== before.length) {
+      for (const name of before) if (!Object.hasOwn(next, name)) this.#notes.add(level, name)
+    }
     for (let n = 0; n < names.length; n += 1) {
       const inner = marks === undefined || values[n] === absent ? 'all' : marks.get(names[n] ?? '')
       const value = next[names[n] ?? '']
@@ -229,12 +259,16 @@ export class StateCopy {
     const before = place < part.values.length ? part.values[place] : absent
     let after = next
     if (isObject(next)) {
-      if (isLike(before, next)) return this.#compare(before, next, level + 1, marks)
+      if (isLike(before, next)) {
+        this.#notes.enter(level, part, place)
+        return this.#compare(before, next, level + 1, marks)
+      }
       after = this.#copy(next, part.names?.[place] ?? String(place), level + 1)
     } else {
       this.#countInstead(before, next, part.names?.[place] ?? String(place))
     }
-    this.#undo.push(part, place, before)
+    this.#keep(part, place, before)
+    this.#notes.add(level, part.names?.[place] ?? String(place))
     part.values[place] = after
     return true
   }
@@ -266,6 +300,8 @@ export class StateCopy {
   }
 
   #countInstead(before: unknown, next: unknown, name: string): void {
+    const isNumber = typeof next === 'number' && typeof before === 'number'
+    if (isNumber && !this.#countsText && Number.isFinite(next)) return
     checkScalar(next, name)
     if (this.#countsText && !isObject(before) && before !== absent) {
       this.#added += scalarBytes(next) - scalarBytes(before)

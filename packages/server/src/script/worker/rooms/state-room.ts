@@ -123,9 +123,11 @@ export class StateRoom {
 
   #update(marks: StateMarks): boolean {
     if (!this.copy.update(this.state, marks)) return false
+    // All is compared once behind each checkpoint: also what somebody wrote outside of handlers.
+    const seen = this.isUnsaved || this.isTracked ? this.copy.changes : 'all'
+    this.#unsentMarks = joinMarks(this.#unsentMarks, seen)
     this.isUnsaved = true
     this.isUnsent = true
-    this.#unsentMarks = joinMarks(this.#unsentMarks, marks)
     return true
   }
 

@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util'
+import { parseExact } from '@guildhall/contract'
+import {
+  encodeStateChanges,
+  encodeStateFull,
+  joinMarks,
+  StateEncoder,
+  type StateMarks,
+} from '@guildhall/contract/state'
+import { StateDecoder } from '@guildhall/contract/wire'
+import { expect, it } from 'vitest'
+import { createFakeClock } from '../../../kernel/clock.fake.ts'
+import { player, startHarness } from '../../host.fixture.ts'
+import { javascript, lua, python } from './random-edit-scripts.fixture.ts'
+import { createRandom, editRandomly, plain, randomValue } from './random-edits.fixture.ts'
+import { StateCopy } from './state-copy.ts'
+
+const edits = 100_000
+/** Before each sync; about half as many on average. */
+const editsAtOnce = 40
+const roomId = 7
+
+const languages = [
+  ['sandboxed JavaScript', 'main.js', javascript, 'sandboxed'],
+  ['Lua', 'main.lua', lua, 'trusted'],
+  ['Python', 'main.py', python, 'trusted'],
+] as const
+
+const label = { map: '', mode: 'edited', max_players: 0, open: true, tick: false, listed: false }
+const room = {
+  ...{ definition: 'edited', room_id: roomId, match_id: 'm', name: null },
+  label: { ...label, properties: {} },
+}
+
+it.each(languages)(
+  '[R-STA-3] [S-STA-4] view and changes are the next view, through 100,000 random edits in %s',
+  async (_, file, script, tier) => {
+    const decoder = new StateDecoder()
+    const clock = createFakeClock()
+    const { host, message, delivered, lines, until } = await startHarness({
+      files: { [file]: script },
+      config: { tier, memory_mb: 128 },
+      gameClock: clock,
+      states: { deliverState: ({ body }) => void decoder.take(body) },
+    })
+    const member = player(1, { room_id: roomId, match_id: 'm' })
+    const made = await host.game.stateCreate(member, { room, options: '{}' })
+    expect(made.status).toBe('answered')
+    host.game.stateWatch(member, true)
+    const random = createRandom(3)
+    let syncs = 0
+    for (let left = edits; left > 0; syncs += 1) {
+      const count = Math.min(left, 1 + random(editsAtOnce))
+      left -= count
+      await clock.advance(20)
+      expect(await message(100, String(count), member)).toBe('ok')
+      await until(() => delivered.length > 0)
+      const said = delivered.splice(0).at(-1)
+      expectSame(decoder.view, parseExact(said?.text ?? ''))
+    }
+    expect(decoder.seq).toBeGreaterThan(syncs / 2)
+    expect(lines('warn')).toEqual([])
+  },
+  240_000,
+)
+
+/** A hundred thousand times: what `expect` says costs only where it is wrong. */
+function expectSame(view: unknown, next: unknown): void {
+  const [a, b] = [plain(view), plain(next)]
+  if (!isDeepStrictEqual(a, b)) expect(a).toEqual(b)
+}
+
+it('[R-STA-2] [R-STA-3] view and changes are the next view, through 100,000 random edits', () => {
+  const random = createRandom(5)
+  const [copy, encoder, decoder] = [new StateCopy(), new StateEncoder(), new StateDecoder()]
+  let state: { [name: string]: unknown } = { a: {}, list: [] }
+  let [slices, compared] = [0, 0]
+  let unsent: StateMarks | undefined
+  for (let n = 0; n < edits; n += 1) {
+    if (n % 250 === 249) state = { a: randomValue(random), b: randomValue(random), list: [] }
+    // So many changes at once are not noted.
+    if (random(100) === 0) state.wide = Array.from({ length: 60 }, () => random(1000))
+    else editRandomly(state, random)
+    if (random(3) > 0 && copy.update(state)) {
+      slices += 1
+      if (copy.changes === 'all') compared += 1
+      unsent = joinMarks(unsent, copy.changes)
+    }
+    if (random(2) > 0 || unsent === undefined) continue
+    // What is not in the copy yet is not compared, so the copy is what is sent.
+    const change = encoder.compare(copy.fresh(), unsent)
+    unsent = undefined
+    if (change === 'whole') decoder.take(encodeStateFull({ seq: n, room_id: roomId }, encoder))
+    else if (change !== 'none') decoder.take(encodeStateChanges(n, change))
+    expectSame(decoder.view, copy.fresh())
+  }
+  expect(slices).toBeGreaterThan(edits / 4)
+  expect(compared).toBeLessThan(slices / 2)
+}, 240_000)
