@@ -198,7 +198,7 @@ describe('rooms with state', () => {
         ...{ sender: 0, user_id: null, options: {}, given: {}, room_id: room?.id, name: null },
         ...{ match_id: expect.any(String), joined: 2 },
       })
-    expect(others?.state).toEqual(room?.state)
+    await expect.poll(() => others?.state).toEqual(room?.state)
   })
 
   it('[S-STA-5] a create that fails refuses the room, also one of the matchmaker', async () => {
