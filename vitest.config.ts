@@ -6,8 +6,11 @@ import { LongestFirst } from './scripts/test-order.ts'
 const pure = [
   'packages/{contract,create-guildhall}/**/*.test.ts',
   'packages/server/src/{kernel,config}/**/*.test.ts',
-  'scripts/**/*.test.ts',
 ]
+const scripts = ['scripts/**/*.test.ts']
+
+/** Tests that build, pack or copy what is here: they are begun among the longest. */
+const builds = ['scripts/{build,recipes}/**/*.test.ts']
 
 /** Tests of games are for `test-script`. */
 const notOurs = ['**/node_modules/**', '**/dist/**', '**/templates/**']
@@ -22,20 +25,26 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
     setupFiles: ['scripts/patient-waits.ts'],
-    // Two that compute and two that wait: many tests wait for a process, a lease or a minute.
-    maxWorkers: 4,
+    // Two that compute and three that wait: for a process, a lease or a minute.
+    maxWorkers: 5,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
-        test: { name: 'pure', include: pure, exclude: notOurs, pool: 'threads', isolate: false },
+        test: {
+          name: 'pure',
+          include: [...pure, ...scripts],
+          exclude: [...notOurs, ...builds],
+          pool: 'threads',
+          isolate: false,
+        },
       },
       {
         extends: true,
         test: {
           name: 'node',
-          include: ['packages/**/*.test.{ts,tsx}', 'examples/**/*.test.ts'],
+          include: ['packages/**/*.test.{ts,tsx}', 'examples/**/*.test.ts', ...builds],
           exclude: [...notOurs, 'examples/*/{game,messages,lua,python}/**', ...pure],
           globalSetup: ['packages/server/src/database/testing/global-setup.ts'],
           // Processes, because workers, crash tests and native modules never share one with vitest.

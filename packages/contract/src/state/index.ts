@@ -2,7 +2,7 @@
 
 export { type StateChange, StateEncoder } from './state-encoder.ts'
 export { stateDepthMax } from './state-format.ts'
-export { joinMarks, type StateMarks } from './state-marks.ts'
+export { isMember, joinMarks, type StateMarks } from './state-marks.ts'
 export {
   encodeStateChanges,
   encodeStateFull,

@@ -1,7 +1,7 @@
 import { stringifyExact } from '../values/exact-json.ts'
 import { powersOfTen, stateDepthMax, statePlacesMax, stateTypes } from './state-format.ts'
 import { StateListWriter } from './state-list.ts'
-import type { StateMarks } from './state-marks.ts'
+import { isMember, type StateMarks } from './state-marks.ts'
 import { numberingOf } from './state-numbering.ts'
 import { createDecimals, exponentOf, roundTo, type StateDecimals } from './state-numbers.ts'
 import { Box, jsonOf, numbersThere, type Scalar, Slot } from './state-shadow.ts'
@@ -243,7 +243,7 @@ export class StateEncoder {
   #marked(box: Box, next: Named, marks: MarkedNames): void {
     for (const [name, inner] of marks) {
       const slot = box.find(name)
-      if ((slot?.isThere ?? false) !== Object.hasOwn(next, name)) {
+      if ((slot?.isThere ?? false) !== isMember(next, name)) {
         this.#renamed(box, next, marks)
         return
       }

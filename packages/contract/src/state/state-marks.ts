@@ -12,3 +12,10 @@ export function joinMarks(one: StateMarks | undefined, other: StateMarks): State
   for (const [name, marks] of other) joined.set(name, joinMarks(one.get(name), marks))
   return joined
 }
+
+/** Whether a value has the member, among those that JSON would show. */
+export function isMember(value: object, name: string): boolean {
+  return isEnumerable.call(value, name)
+}
+
+const isEnumerable = Object.prototype.propertyIsEnumerable

@@ -1,5 +1,5 @@
 import { int64Max, int64Min, stringifyExact } from '@guildhall/contract'
-import { type StateMarks, stateDepthMax } from '@guildhall/contract/state'
+import { isMember, type StateMarks, stateDepthMax } from '@guildhall/contract/state'
 import { ChangeNotes } from './change-notes.ts'
 import { absent, CopyPart, type Tree, thaw } from './copy-part.ts'
 import { copyBytes, copyBytesMax, nameBytesMax, scalarBytes, scalarBytesMax } from './copy-size.ts'
@@ -129,8 +129,10 @@ export class StateCopy {
   }
 
   #forgetUndo(): void {
+    const length = this.#undoLength
     this.#undoLength = 0
     if (this.#undo.length > keptUndo) this.#undo = []
+    else this.#undo.fill(undefined, 0, length)
   }
 
   #whole(state: unknown, marks: StateMarks): boolean {
@@ -204,7 +206,7 @@ export class StateCopy {
     let hasChanged = false
     for (const [name, inner] of marks) {
       const place = part.placeOf(name)
-      if ((place !== undefined) !== Object.hasOwn(next, name)) {
+      if ((place !== undefined) !== isMember(next, name)) {
         return this.#renamed(part, next, level, marks) || hasChanged
       }
       if (place === undefined) continue
@@ -237,7 +239,7 @@ export class StateCopy {
     part.values = values
     let hasChanged = kept !== before.length || kept !== names.length
     if (kept !== before.length) {
-      for (const name of before) if (!Object.hasOwn(next, name)) this.#notes.add(level, name)
+      for (const name of before) if (!isMember(next, name)) this.#notes.add(level, name)
     }
     for (let n = 0; n < names.length; n += 1) {
       const inner = marks === undefined || values[n] === absent ? 'all' : marks.get(names[n] ?? '')

@@ -103,3 +103,17 @@ it('[R-STA-2] [R-STA-3] view and changes are the next view, through 100,000 rand
   expect(slices).toBeGreaterThan(edits / 4)
   expect(compared).toBeLessThan(slices / 2)
 }, 240_000)
+
+it('[R-STA-3] a member that is hidden from JSON is gone for those who follow', () => {
+  const [copy, encoder, decoder] = [new StateCopy(), new StateEncoder(), new StateDecoder()]
+  const state = { shown: 1, hidden: 2, more: { shown: 3 } }
+  copy.update(state)
+  encoder.compare(copy.fresh(), 'all')
+  decoder.take(encodeStateFull({ seq: 1, room_id: roomId }, encoder))
+  Object.defineProperty(state, 'hidden', { enumerable: false })
+  expect(copy.update(state)).toBe(true)
+  const change = encoder.compare(state, copy.changes)
+  if (change === 'whole') decoder.take(encodeStateFull({ seq: 2, room_id: roomId }, encoder))
+  else if (change !== 'none') decoder.take(encodeStateChanges(2, change))
+  expect(decoder.view).toEqual({ shown: 1, more: { shown: 3 } })
+})
