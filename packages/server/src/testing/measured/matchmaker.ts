@@ -49,7 +49,8 @@ process.stdout.write(`ready ${facts.join(' ')} ticket_bytes=${bytesOfWaiting(opt
 /** Duels of so many players that queue in one turn. */
 async function match(count: number): Promise<Crowd> {
   const { matchmaker, players } = start(count, true)
-  for (const [index, player] of players.entries()) void matchmaker.add(player, payloadOf(index))
+  // All of them within this turn: passes begin after it.
+  await Promise.all(players.map((player, index) => matchmaker.add(player, payloadOf(index))))
   const startMs = clock.monotonicMs()
   let lastMs = startMs
   let keptMs = 0
