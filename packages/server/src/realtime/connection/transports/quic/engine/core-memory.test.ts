@@ -1,0 +1,78 @@
+import type { Socket } from 'node:dgram'
+import { EventEmitter } from 'node:events'
+import type { Http3WasmCore } from '@currentspace/http3/wasm'
+import { expect, onTestFinished, test } from 'vitest'
+import { createSystemClock } from '../../../../../kernel/clock.ts'
+import { createIds } from '../../../../../kernel/ids.ts'
+import { makeDevelopmentCertificate } from '../certificate/development-certificate.ts'
+import { QuicClient } from '../quic-client.fixture.ts'
+import { CoreServer, eventTypes, loadCore } from './core.ts'
+import { mendEngine, readEngineFile } from './core-file.ts'
+
+const clock = createSystemClock()
+const certificate = makeDevelopmentCertificate(
+  clock,
+  createIds({ clock, nodeId: 'node-1', bootId: 'bt1-0' }),
+)
+const connectionsOfOne = 16
+const burst = new Uint8Array(20_000).fill(0x78)
+const KiB = 1024
+
+test('[R-QU-7] a burst to all of a server takes little memory, and the server keeps little', async () => {
+  const core = loadCore(mendEngine(await readEngineFile()), clock)
+  const size = () => core.exports.memory.buffer.byteLength
+  const servers = []
+  for (let made = 0; made < 4; made += 1) servers.push(await connect(core))
+  const before = size()
+  const sizes = servers.map(({ server, connections, exchange }) => {
+    for (const connection of connections) server.send(connection, 7, burst, false)
+    exchange()
+    return size()
+  })
+  const [first = 0, ...others] = sizes
+  // What is on its way is freed once it has arrived; what more a server keeps is its own.
+  expect(first - before).toBeLessThan(1500 * KiB)
+  expect((others.at(-1) ?? 0) - first).toBeLessThan(others.length * 250 * KiB)
+  expect(Math.max(...servers.map(({ longest }) => longest()))).toBeLessThan(2048)
+})
+
+/** A server with its connections, whose packets go from one to the other at once. */
+async function connect(core: Http3WasmCore) {
+  const server = new CoreServer(core, {
+    localAddress: '127.0.0.1:7351',
+    certificate,
+    retryKey: '5a'.repeat(32),
+    idleTimeoutMs: 30_000,
+    maxConnections: connectionsOfOne,
+  })
+  const sockets = new Map<string, EventEmitter>()
+  const connections: number[] = []
+  let longest = 0
+  const exchange = () => {
+    for (;;) {
+      const packets: [packet: Uint8Array, address: string][] = []
+      for (const { eventType, connHandle } of server.events()) {
+        if (eventType === eventTypes.established) connections.push(connHandle)
+      }
+      server.flush((packet, address) => packets.push([packet, address]))
+      if (packets.length === 0) return
+      for (const [packet, address] of packets) {
+        longest = Math.max(longest, packet.length)
+        sockets.get(address)?.emit('message', packet)
+      }
+    }
+  }
+  for (let port = 1; port <= connectionsOfOne; port += 1) {
+    const address = `127.0.0.1:${port}`
+    const socket = Object.assign(new EventEmitter(), {
+      address: () => ({ port }),
+      send: (packet: Uint8Array) => server.receive(packet, address),
+    })
+    sockets.set(address, socket)
+    const client = await QuicClient.begin(7351, { socket: socket as unknown as Socket })
+    onTestFinished(() => client.vanish())
+    exchange()
+  }
+  expect(connections).toHaveLength(connectionsOfOne)
+  return { server, connections, exchange, longest: () => longest }
+}
