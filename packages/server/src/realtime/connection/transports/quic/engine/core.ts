@@ -93,8 +93,9 @@ export class CoreServer {
 
   receive(packet: Uint8Array, address: string): void {
     const { exports } = this.#core
+    const at = exports.qs_rx_buffer(this.#handle)
     const memory = this.#bytes()
-    memory.set(packet, exports.qs_rx_buffer(this.#handle))
+    memory.set(packet, at)
     if (address !== this.#address) {
       this.#addressLength = memory.write(address, this.#addressAt, addressBytesMax, 'latin1')
       this.#address = address
