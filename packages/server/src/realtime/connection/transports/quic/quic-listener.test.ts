@@ -131,6 +131,12 @@ test('[R-TR-1] an address in use refuses the start of one that was asked for', a
   taken.close()
 })
 
+test('[R-TR-1] an address may be a name', async () => {
+  node = await startQuic({ quic: { bind: { host: 'localhost', port: 0 } } })
+  expect(node.realtime.transports.addresses().quic).toBe(`127.0.0.1:${node.port}`)
+  expect((await node.join('t-ann')).established).toBe(true)
+})
+
 test('[R-TR-3] by default alone it serves once the node is ready', async () => {
   node = await startQuic({ quic: { isExplicit: false } })
   const state = () => node.realtime.transports.states().quic

@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram'
-import { isIPv6 } from 'node:net'
+import { lookup } from 'node:dns'
+import { isIP, isIPv6 } from 'node:net'
 import type { Http3WasmCore } from '@currentspace/http3/wasm'
 import type { Clock } from '../../../../../kernel/clock.ts'
 import type { CertificatePair } from '../../../../../kernel/http/connection/certificates.ts'
@@ -45,8 +46,12 @@ export function hostEngine(
     reusePort: isShared,
     recvBufferSize: socketBufferBytes,
     sendBufferSize: socketBufferBytes,
-    // Packets go to addresses, so there is nothing to look up or to wait for.
-    lookup: (address, _options, found) => found(null, address, isIPv6(address) ? 6 : 4),
+    // Packets go to addresses, so there is nothing to wait for; what is bound may be a name.
+    lookup: (name, options, found) => {
+      const family = isIP(name)
+      if (family === 0) lookup(name, options, found)
+      else found(null, name, family)
+    },
   })
   const say = (news: EngineNews) => port.postMessage(news)
   const fail = (error: Error & { code?: string }) =>
