@@ -9,6 +9,7 @@ import { commands, type EngineCounterName, reports } from './engine.ts'
 import { closeInitial, type Initial, readInitial } from './initial-packet.ts'
 import { Peer } from './peer.ts'
 import { retryTokens } from './retry-token.ts'
+import { Routes } from './routes.ts'
 import { Servers } from './servers.ts'
 
 export type EngineLoopDeps = {
@@ -28,7 +29,7 @@ const idleReason = 'idle timeout'
 const refusedCode = 2
 
 /** A connection that the node has admitted, until the engine has begun it. */
-type Admitted = { id: number; key: string }
+type Admitted = { id: number; key: string; server: CoreServer }
 
 /**
  * The work of the engine's thread. Packets and commands are given to the engine as they come; once
@@ -40,8 +41,7 @@ export class EngineLoop {
   readonly #admissions = new Admissions()
   /** By their addresses, until the end of the turn. */
   readonly #admitted = new Map<string, Admitted[]>()
-  /** What packets of connections are known by that the node has admitted. */
-  readonly #begun = new Set<string>()
+  readonly #routes = new Routes(() => this.#servers.forNew())
   readonly #peers = new Map<number, Peer>()
   readonly #byAddress = new Map<string, readonly Peer[]>()
   readonly #servers: Servers
@@ -65,7 +65,11 @@ export class EngineLoop {
       clock,
       isKnown: (address) => this.#byAddress.has(address),
       isToken: retryTokens(options.retryKey, clock),
-      stateOf: (address, destination) => this.#stateOf(admissionKey(address, destination)),
+      stateOf: (address, destination) => {
+        const key = admissionKey(address, destination)
+        if (this.#routes.has(key)) return 'open'
+        return this.#admissions.has(key) ? 'waits' : undefined
+      },
       connections: () => this.#peers.size,
       maxConnections: options.maxConnections,
     })
@@ -115,11 +119,6 @@ export class EngineLoop {
     return new CoreServer(this.#deps.core, { ...this.#deps.options, certificate })
   }
 
-  #stateOf(key: string): 'open' | 'waits' | undefined {
-    if (this.#begun.has(key)) return 'open'
-    return this.#admissions.has(key) ? 'waits' : undefined
-  }
-
   /** A peer wants a connection: the node is asked before the engine sees any of it. */
   #attempt(
     verdict: 'begin' | 'wait' | 'refuse',
@@ -150,9 +149,10 @@ export class EngineLoop {
     if (admission === undefined) return
     const { address, key, initial, packets } = admission
     if (isAdmitted) {
-      this.#begun.add(key)
-      this.#admitted.set(address, [...(this.#admitted.get(address) ?? []), { id, key }])
-      const server = this.#servers.forNew(this.#byAddress.get(address))
+      const begun = this.#admitted.get(address) ?? []
+      const server = this.#servers.forNew([...(this.#byAddress.get(address) ?? []), ...begun])
+      this.#routes.begin(key, server)
+      this.#admitted.set(address, [...begun, { id, key, server }])
       for (const packet of packets) server.receive(packet, address)
       this.#servers.expect(server)
       this.#servers.touch(server)
@@ -169,11 +169,9 @@ export class EngineLoop {
     }
   }
 
-  /** Gives a packet to whoever may know it: the connections of an address may differ. */
   #receive(packet: Uint8Array, address: string): void {
-    const servers = new Set(this.#byAddress.get(address)?.map(({ server }) => server))
-    if (servers.size === 0) servers.add(this.#servers.forNew())
-    for (const server of servers) {
+    const known = this.#byAddress.get(address) ?? []
+    for (const server of this.#routes.serversFor(packet, address, known)) {
       server.receive(packet, address)
       this.#servers.touch(server)
     }
@@ -235,7 +233,7 @@ export class EngineLoop {
     }
     this.#forgetUnbegun()
     for (const server of this.#servers.touched()) server.flush(this.#deps.sendPacket)
-    this.#servers.settle()
+    for (const server of this.#servers.settle()) server.free()
     this.#reportTaken()
     if (!this.#reports.isEmpty) {
       const batch = this.#reports.take()
@@ -272,9 +270,11 @@ export class EngineLoop {
   #opened(server: CoreServer, { connHandle, meta }: CoreEvent): void {
     const { remoteAddr: host = '', remotePort = 0 } = meta ?? {}
     const address = host.includes(':') ? `[${host}]:${remotePort}` : `${host}:${remotePort}`
-    const admitted = this.#admitted.get(address)?.shift()
+    const begun = this.#admitted.get(address)
+    const admitted = begun?.find((each) => each.server === server)
     // The engine is given no first packet that was not admitted.
-    if (admitted === undefined) return
+    if (begun === undefined || admitted === undefined) return
+    begun.splice(begun.indexOf(admitted), 1)
     const peer = new Peer(admitted.id, { address, key: admitted.key, server, handle: connHandle })
     this.#peers.set(peer.id, peer)
     this.#byAddress.set(address, [...(this.#byAddress.get(address) ?? []), peer])
@@ -288,7 +288,7 @@ export class EngineLoop {
   #forgetUnbegun(): void {
     for (const unbegun of this.#admitted.values()) {
       for (const { id, key } of unbegun) {
-        this.#begun.delete(key)
+        this.#routes.end(key)
         this.#reports.add(reports.closed, id, { value: -1 })
         this.#deps.count('quic_handshake_failures_total', 1)
       }
@@ -312,7 +312,7 @@ export class EngineLoop {
     if (!peer.isEstablished) this.#deps.count('quic_handshake_failures_total', 1)
     this.#deps.count('quic_connections_active', -1)
     this.#peers.delete(peer.id)
-    this.#begun.delete(peer.key)
+    this.#routes.end(peer.key)
     const others = this.#byAddress.get(peer.address)?.filter((each) => each !== peer)
     if (others?.length) this.#byAddress.set(peer.address, others)
     else this.#byAddress.delete(peer.address)

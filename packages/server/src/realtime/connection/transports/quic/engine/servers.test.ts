@@ -49,17 +49,48 @@ test('[R-TR-3] connections that begin in one turn count, and count once', () => 
   const [first, second] = new Set(begun)
   expect(begun.filter((server) => server === first)).toHaveLength(16)
   expect(second).toBeDefined()
-  servers.settle()
-  // The engine began none of them.
-  for (let count = 0; count < 16; count += 1) servers.expect(servers.forNew())
-  expect(servers.forNew()).toBe(first)
+  // The engine began none of them, so nobody has the first one.
+  expect(servers.settle()).toEqual([first])
+  const after = Array.from({ length: 16 }, () => {
+    const server = servers.forNew()
+    servers.expect(server)
+    return server
+  })
+  expect(new Set(after)).toEqual(new Set([second]))
+  expect([first, second]).not.toContain(servers.forNew())
 })
 
-test('[R-LIM-1] connections of one address are on one server', () => {
-  const { join } = start()
-  const { server } = join()
-  for (let count = 0; count < 20; count += 1) join()
+test('[R-TLS-2] a server on which a connection begins stays, whatever its others do', () => {
+  const { servers, join, make } = start()
+  const before = join()
+  const { server } = before
+  servers.expect(server)
+  servers.touch(server)
+  expect(servers.renew(make)).toEqual([])
+  expect(servers.remove(before)).toBe(false)
+  const begun = { server, handle: 99 }
+  servers.add(begun)
+  expect(servers.settle()).toEqual([])
+  expect(servers.remove(begun)).toBe(true)
+})
+
+test('[R-TLS-2] a server that was to have a connection which did not begin ends with the turn', () => {
+  const { servers, make } = start()
+  const server = servers.forNew()
+  servers.expect(server)
+  servers.touch(server)
+  expect(servers.renew(make)).toEqual([])
+  expect(servers.settle()).toEqual([server])
+})
+
+test('[R-LIM-1] connections of one address are on one server while it has room', () => {
+  const { servers, join } = start()
+  const peers = Array.from({ length: 20 }, () => join())
+  const [{ server } = join(), second = join()] = peers
+  servers.remove(second)
+  for (let count = 0; count < 12; count += 1) join(peers.at(-1)?.server)
   expect(join(server).server).toBe(server)
+  expect(join(server).server).not.toBe(server)
 })
 
 test('[R-TLS-2] another certificate has servers of its own, and the others end with their last', () => {

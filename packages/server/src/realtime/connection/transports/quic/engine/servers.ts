@@ -4,7 +4,7 @@ import type { Peer } from './peer.ts'
 
 /**
  * Each packet that a server sends costs it a look at its connections, a microsecond for each, so it
- * has few. But it takes 280 KiB by itself, beside 79 KiB for a connection.
+ * has few. But it takes 150 KiB by itself, beside 79 KiB for a connection.
  */
 const connectionsMax = 16
 
@@ -51,8 +51,8 @@ export class Servers<
   }
 
   /** The server for a new connection of an address that has these already. */
-  forNew(known: readonly One[] = []): Server {
-    const near = known.find(({ server }) => this.#held.get(server)?.isCurrent)
+  forNew(known: readonly { server: Server }[] = []): Server {
+    const near = known.find(({ server }) => this.#hasRoom(server))
     if (near !== undefined) return near.server
     if (!this.#hasRoom(this.#open)) {
       this.#open = [...this.#held.keys()].find((server) => this.#hasRoom(server)) ?? this.#add()
@@ -90,8 +90,11 @@ export class Servers<
     return this.#touched
   }
 
-  /** They have been looked at: the next timer of each is known. */
-  settle(): void {
+  /**
+   * They have been looked at: the next timer of each is known, and what was to begin has begun.
+   * Answers those that nobody has any more.
+   */
+  settle(): Server[] {
     for (const server of this.#touched) {
       const held = this.#held.get(server)
       const timeoutMs = held === undefined ? undefined : server.timeoutMs()
@@ -99,7 +102,9 @@ export class Servers<
       held.expected = 0
       held.dueAtMs = this.#clock.monotonicMs() + (timeoutMs ?? Number.POSITIVE_INFINITY)
     }
+    const left = [...this.#touched].filter((server) => this.#leaves(server))
     this.#touched.clear()
+    return left
   }
 
   /** When the first timer is due. */
@@ -140,7 +145,8 @@ export class Servers<
   }
 
   #leaves(server: Server): boolean {
-    if (server === this.#open || this.#held.get(server)?.peers.size !== 0) return false
+    const held = this.#held.get(server)
+    if (server === this.#open || held?.peers.size !== 0 || held.expected > 0) return false
     this.#touched.delete(server)
     return this.#held.delete(server)
   }

@@ -1,0 +1,117 @@
+import type { Socket } from 'node:dgram'
+import { EventEmitter } from 'node:events'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { createSystemClock } from '../../../../../kernel/clock.ts'
+import { createIds } from '../../../../../kernel/ids.ts'
+import { waiting } from '../../../../realtime.fixture.ts'
+import { makeDevelopmentCertificate } from '../certificate/development-certificate.ts'
+import { QuicClient } from '../quic-client.fixture.ts'
+import { BatchWriter, readBatch } from './batch.ts'
+import { CoreServer, eventTypes, loadCore } from './core.ts'
+import { mendEngine, readEngineFile } from './core-file.ts'
+import { commands, reports } from './engine.ts'
+import { EngineLoop } from './engine-loop.ts'
+import { readInitial } from './initial-packet.ts'
+
+/** As many as one address may begin at once, which is more than a server has. */
+const clientsMade = 20
+const source = { host: '127.0.0.1', port: 40_000, address: '127.0.0.1:40000' }
+
+afterEach(() => vi.restoreAllMocks())
+
+test('[R-LIM-1] a burst of one address over two servers begins each connection once', async () => {
+  const taken = watchServers()
+  const { loop, admit, asked } = await startLoop()
+  const initials: Uint8Array[] = []
+  let isAdmitted = false
+  const socket = Object.assign(new EventEmitter(), {
+    address: () => source,
+    send(packet: Uint8Array) {
+      const token = readInitial(packet)?.token
+      if (!isAdmitted && token?.length) initials.push(Uint8Array.from(packet))
+      else loop.received(packet, source)
+    },
+  })
+  socket.setMaxListeners(2 * clientsMade)
+  sendTo.add((packet) => socket.emit('message', packet))
+  const clients: QuicClient[] = []
+  for (let made = 0; made < clientsMade; made += 1) {
+    clients.push(await QuicClient.begin(7351, { socket: socket as unknown as Socket }))
+  }
+  onTestFinished(() => {
+    for (const client of clients) client.vanish()
+  })
+  await expect.poll(() => initials.length, waiting).toBe(clientsMade)
+  for (const initial of initials) loop.received(initial, source)
+  await expect.poll(() => asked.length, waiting).toBe(clientsMade)
+  isAdmitted = true
+  admit()
+  for (const initial of initials) loop.received(initial, source)
+  await expect.poll(() => clients.every(({ established }) => established), waiting).toBe(true)
+  expect(taken.opened).toBe(clientsMade)
+  expect(taken.serversOf.size).toBe(clientsMade)
+  for (const servers of taken.serversOf.values()) expect(servers.size).toBe(1)
+  expect(new Set([...taken.serversOf.values()].flatMap((each) => [...each])).size).toBe(2)
+})
+
+const sendTo = new Set<(packet: Uint8Array) => void>()
+
+/** What servers are given, by the id it is for, and how many connections they begin. */
+function watchServers() {
+  const taken = { opened: 0, serversOf: new Map<string, Set<CoreServer>>() }
+  const { receive, events } = CoreServer.prototype
+  vi.spyOn(CoreServer.prototype, 'receive').mockImplementation(function (
+    this: CoreServer,
+    packet,
+    address,
+  ) {
+    const isShort = ((packet[0] ?? 0) & 0x80) === 0
+    const initial = readInitial(packet)
+    if (isShort || initial?.token.length) {
+      const id = Buffer.from(isShort ? packet.subarray(1, 21) : (initial?.destination ?? []))
+      const servers = taken.serversOf.get(id.toString('hex')) ?? new Set()
+      taken.serversOf.set(id.toString('hex'), servers.add(this))
+    }
+    receive.call(this, packet, address)
+  })
+  vi.spyOn(CoreServer.prototype, 'events').mockImplementation(function (this: CoreServer) {
+    const all = events.call(this)
+    taken.opened += all.filter(({ eventType }) => eventType === eventTypes.opened).length
+    return all
+  })
+  return taken
+}
+
+/** A loop whose node admits when the test says so. */
+async function startLoop() {
+  const clock = createSystemClock()
+  const ids = createIds({ clock, nodeId: 'node-1', bootId: 'bt1-0' })
+  const asked: number[] = []
+  const loop = new EngineLoop({
+    core: loadCore(mendEngine(await readEngineFile()), clock),
+    clock,
+    options: {
+      localAddress: '127.0.0.1:7351',
+      certificate: makeDevelopmentCertificate(clock, ids),
+      retryKey: '5a'.repeat(32),
+      idleTimeoutMs: 30_000,
+      keepAliveMs: 10_000,
+      maxConnections: 100,
+    },
+    sendPacket: (packet) => {
+      for (const send of sendTo) send(packet)
+    },
+    post: (batch) =>
+      readBatch(batch, ({ kind, connection }) => {
+        if (kind === reports.opened) asked.push(connection)
+      }),
+    count: () => undefined,
+  })
+  onTestFinished(() => loop.stop())
+  const admit = () => {
+    const batch = new BatchWriter()
+    for (const connection of asked) batch.add(commands.admit, connection)
+    loop.commanded(batch.take())
+  }
+  return { loop, admit, asked }
+}
