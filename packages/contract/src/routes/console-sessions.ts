@@ -44,7 +44,9 @@ export const consoleSessionsApi = defineApi({
     summary: 'When a player last signed in or refreshed a session, however long that is ago',
     params: z.strictObject(sessionsPath),
     ok: z.strictObject({
-      seen_at_unix_ms: unixMs.nullable().meta({ description: 'Null for who never signed in' }),
+      seen_at_unix_ms: unixMs.nullable().meta({
+        description: 'Null: never signed in, or not known any more',
+      }),
     }),
     errors: ['not_found'],
   },

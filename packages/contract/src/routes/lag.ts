@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { count, label, limit, optional, reference, text, unixMs } from '../values/fields.ts'
+import { count, label, limit, optional, presentReference, text, unixMs } from '../values/fields.ts'
 import { defineApi } from './route.ts'
 
 /** The life of a capture; the last two are final. */
@@ -240,7 +240,7 @@ export const lagApi = defineApi({
         description: 'over: sealed or expired; live: every other',
       }),
       label: label(lagLabelBytesMax).optional().meta({ description: 'The whole label' }),
-      match_id: reference().optional(),
+      match_id: presentReference().optional(),
     }),
     ok: z.strictObject({ items: z.array(LagCapture), next_after }),
   },

@@ -121,6 +121,14 @@ const breaches: readonly Breach[] = [
     by: ["UPDATE identities SET account_id = 'gone' WHERE account_id = 'cy'"],
     ids: ['gone'],
   },
+  ...['gone', 'nobody'].map((id): Breach => {
+    return {
+      check: 'accounts',
+      breaks: `last seen of an account that is ${id}`,
+      by: [`INSERT INTO account_last_seen (account_id, seen_at_unix_ms) VALUES ('${id}', 1)`],
+      ids: [id],
+    }
+  }),
   ...['disabled', 'tombstoned'].map((state): Breach => {
     return {
       check: 'accounts',

@@ -67,6 +67,8 @@ export type Listing<Row> = {
 }
 
 type PagesOptions<Row> = {
+  /** How often all that was loaded is read again. */
+  everyMs?: (pages: readonly Page<Row, unknown>[]) => number
   /** The list follows while it is at its top. */
   follow?: Follow<Row>
 }
@@ -75,7 +77,7 @@ type PagesOptions<Row> = {
 export function usePages<Row, Cursor>(
   key: ReadKey,
   read: (client: ConsoleClient, cursor: Cursor | undefined) => Promise<Page<Row, Cursor>>,
-  { follow }: PagesOptions<Row> = {},
+  { everyMs, follow }: PagesOptions<Row> = {},
 ): Listing<Row> {
   const query = useInfiniteQuery({
     queryKey: key,
@@ -84,6 +86,7 @@ export function usePages<Row, Cursor>(
     initialPageParam: undefined as Cursor | undefined,
     getNextPageParam: ({ next }: Page<Row, Cursor>) => next,
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => everyMs?.(state.data?.pages ?? []) ?? false,
   })
   const { data, hasNextPage, isFetching } = query
   const rows = useMemo(() => {

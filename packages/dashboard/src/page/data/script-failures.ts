@@ -1,5 +1,5 @@
 import type { HandlerFailure } from '@guildhall/contract'
-import { useEffect, useSyncExternalStore } from 'react'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { queries } from './console-client.ts'
 import { useNodeStatus } from './node-status.ts'
 import { useRead } from './reads.ts'
@@ -22,18 +22,23 @@ export function useScriptFailures(options: { everyMs?: number } = {}) {
 }
 
 /**
- * Reads the script and its failures again when a counter of them has grown or its readiness is
- * another, which is read anyway: nothing is missed, and a script that is well costs no request.
+ * Reads the script and its failures again when a counter of them has grown, its readiness is
+ * another or the node has started anew, all of which is read anyway: nothing is missed, and a
+ * script that is well costs no request.
  */
 export function useFailureWatch(): void {
   const status = useNodeStatus().data?.status
   const counted = counters.map((name) => status?.metrics[name] ?? 0)
   const watched = [status?.runtime.readiness, ...counted].join(' ')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the counters are what is watched.
+  const uptimeSec = status?.uptime_seconds
+  const before = useRef({ watched: '', uptimeSec: 0 })
   useEffect(() => {
-    if (status === undefined) return
+    if (uptimeSec === undefined) return
+    const last = before.current
+    before.current = { watched, uptimeSec }
+    if (last.watched === watched && uptimeSec >= last.uptimeSec) return
     void queries.invalidateQueries({ queryKey: ['runtime'] })
-  }, [watched])
+  }, [watched, uptimeSec])
 }
 
 /** When the newest failure came that this browser has shown, by the clock of the node. */

@@ -31,6 +31,21 @@ export function auditTests(stage: () => LiveStage): void {
     })
   })
 
+  it('[H-AUD-2] what an entry quotes stands in its pane as it is, and names nobody', async () => {
+    const { node, seeded } = stage()
+    // Somebody is called as the account of another one is numbered.
+    const username = seeded.accounts.nora ?? ''
+    const { id } = await node.client.consoleAccounts.create({ body: { username } })
+    await stage().with(async ({ page, open }) => {
+      await open('/audit?action=accounts.create')
+      await page.locator('tbody tr[data-row="0"]').click()
+      const pane = page.getByRole('complementary', { name: 'Audit entry' })
+      await pane.getByText(`username=${username}`, { exact: true }).waitFor()
+      expect(await pane.getByRole('link', { name: 'nora' }).count()).toBe(0)
+      await node.client.consoleAccounts.delete({ params: { id } })
+    })
+  })
+
   it('[H-AUD-7] all entries are exported, however many are loaded', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/audit?action=accounts.wallet')

@@ -63,6 +63,30 @@ export function lagTests(stage: () => LiveStage): void {
     })
   })
 
+  it('[L-CON-3] a capture that ends appears among those that are over', async () => {
+    const { client } = stage().node
+    const call = async (method: string, payload: object) => {
+      const body = { payload: JSON.stringify(payload) }
+      const answer = await client.runtime.rpc({ params: { method }, body })
+      return answer.ok ? JSON.parse(answer.reply) : expect.fail(answer.error)
+    }
+    const label = 'ends-later'
+    const found = async () => (await client.lag.captures({ query: { label } })).items[0]
+    const filters = [{ kind: 101, direction: 'inbound' }]
+    const room_id = Number(stage().played.open.id)
+    const started = await call('lag.start', { room_id, label, filters, duration_ms: 60_000 })
+    await expect.poll(async () => (await found())?.recorders.recording).toBe(2)
+    await stage().with(async ({ page, open }) => {
+      await page.clock.install()
+      await open('/lag?state=over&label=ends-later')
+      await page.getByText('No capture is like that').waitFor()
+      await call('lag.flush', { capture_id: started.capture_id })
+      await expect.poll(async () => (await found())?.state, { timeout: 20_000 }).toBe('sealed')
+      await page.clock.runFor(16_000)
+      await page.getByRole('row').getByText('ends-later').waitFor()
+    })
+  })
+
   it('[H-LAG-7] [L-CON-4] recordings are saved, analysed again and deleted; reports stay', async () => {
     await stage().with(async ({ page, open, violations }) => {
       await open('/lag?label=open-duel')

@@ -60,6 +60,32 @@ export function watchingTests(stage: () => LiveStage): void {
     })
   })
 
+  it('a script is read again after its node started anew between two readings', async () => {
+    await stage().with(async ({ page, open }) => {
+      await page.clock.install()
+      let uptime_seconds = 5_000
+      await page.route('**/status', async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ response, json: { ...(await response.json()), uptime_seconds } })
+      })
+      const requests = requestsOf(page)
+      await open('/runtime')
+      await page.getByText('What the script registered').waitFor()
+      const readings = async () => {
+        requests.forget()
+        for (let second = 0; second < 20; second += 2) {
+          await page.clock.runFor(2_000)
+          await requests.answered()
+        }
+        return requests.paths().filter((path) => path === '/console/v1/runtime').length
+      }
+      await readings()
+      expect(await readings()).toBe(0)
+      uptime_seconds = 3
+      expect(await readings()).toBe(1)
+    })
+  })
+
   describe('a view that nobody touches asks little of the node', () => {
     let ids: Readonly<Record<string, string>>
     beforeAll(async () => {

@@ -3,7 +3,7 @@ import { accountsTotalRule } from '../../database/checks/totals.ts'
 
 /** An external id is a secret or an email address, so an identity is named by its account. */
 export const accountsCheck = defineCheck('accounts', {
-  tables: ['accounts', 'identities', 'sessions'],
+  tables: ['accounts', 'identities', 'sessions', 'account_last_seen'],
   rules: [
     rule('accounts.usernames', {
       rule: 'usernames are unique',
@@ -29,6 +29,11 @@ export const accountsCheck = defineCheck('accounts', {
       text: `SELECT a.id AS id FROM accounts a WHERE a.state <> 'active'
         AND EXISTS (SELECT 1 FROM sessions s WHERE s.account_id = a.id
           AND s.revoked_at_unix_ms IS NULL AND s.refresh_expires_at_unix_ms > {{now}})`,
+    }),
+    rule('accounts.last-seen', {
+      rule: 'last seen is kept of accounts that are not deleted',
+      text: `SELECT k.account_id AS id FROM account_last_seen k
+        LEFT JOIN accounts a ON a.id = k.account_id WHERE a.id IS NULL OR a.state = 'tombstoned'`,
     }),
     accountsTotalRule,
   ],

@@ -10,7 +10,7 @@ const countIntervalMs = 5000
 /** Only the first run of a store from before finds any. */
 const namesIntervalMs = 60_000
 
-type Endings = 'revokeSessions' | 'endSessions'
+type Endings = 'revokeSessions' | 'forgetLastSeen' | 'endSessions'
 
 type ConsoleAccountsFeatureDeps = Omit<ConsoleAccountsDeps, Endings> & {
   sessions: { forOperators: Pick<ConsoleAccountsDeps, Endings> }

@@ -28,6 +28,8 @@ export type ConsoleAccountsDeps = {
   mutate: Mutate<Transaction>
   /** Revokes every session of an account in the same transaction; answers with their ids. */
   revokeSessions(tx: Transaction, id: string): Promise<string[]>
+  /** Forgets when the player of an account was last seen. */
+  forgetLastSeen(tx: Transaction, id: string): Promise<void>
   /** Commits a change that revokes sessions, then closes their connections. */
   endSessions<T>(
     mutation: Mutation,
@@ -158,7 +160,7 @@ export type AccountQuery = {
 }
 
 /** The reads and changes themselves, within whatever transaction carries them. */
-function createRules({ clock, ids, revokeSessions }: ConsoleAccountsDeps) {
+function createRules({ clock, ids, revokeSessions, forgetLastSeen }: ConsoleAccountsDeps) {
   return {
     async detail(tx: Queries, id: string): Promise<AccountDetail> {
       const account = await consoleAccountsStore.byId(tx, id)
@@ -213,6 +215,7 @@ function createRules({ clock, ids, revokeSessions }: ConsoleAccountsDeps) {
       if (before.state !== 'tombstoned') await changeState(tx, id, 'tombstoned')
       const unlinked = await consoleAccountsStore.unlinkIdentities(tx, id)
       const revoked = await revokeSessions(tx, id)
+      await forgetLastSeen(tx, id)
       const details = `credentials_unlinked=${unlinked} sessions_revoked=${revoked.length}`
       return { answer: undefined, target: targetOf(id), details, revoked }
     },

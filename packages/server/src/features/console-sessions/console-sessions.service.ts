@@ -9,7 +9,7 @@ export type ConsoleSessionsDeps = {
   clock: Clock
   /** Whether an account has this id, in whatever state. */
   accountExists(tx: Queries, id: string): Promise<boolean>
-  /** When somebody was last given tokens; null for who never signed in. */
+  /** When somebody was last given tokens; null where nothing is known. */
   lastSeen(account_id: string): Promise<number | null>
   /** Revokes a session in the transaction; false when it was revoked already. */
   revokeSession(tx: Transaction, id: string): Promise<boolean>

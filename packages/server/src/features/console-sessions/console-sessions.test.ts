@@ -312,43 +312,6 @@ describe.each(testBackends)('sessions at the console on $name', (backend) => {
     ])
   })
 
-  it('[H-OPS-7] say when a player was last seen, also after all of them are gone', async () => {
-    const ask = (id: string, by = viewer) => by.send('GET', `/accounts/${id}/last-seen`)
-    const player = await playing(2)
-    const { user_id } = player
-    await scenario.clock.advance(1000)
-    const next = await refresh(player)
-    const seen = { seen_at_unix_ms: scenario.clock.nowUnixMs() }
-    await scenario.clock.advance(1000)
-    expect((await ask(user_id)).body).toEqual(seen)
-    await logout(next)
-    expect((await ask(user_id)).body).toEqual(seen)
-    const left = () => scenario.rowsOf('sessions', `account_id = '${user_id}'`)
-    for (const [data, hours] of [
-      ['revoked_sessions', 25],
-      ['expired_sessions', 721],
-    ] as const) {
-      const before = (await left()).length
-      await scenario.clock.advance(hours * hourMs)
-      await scenario.api.pruner(data)(1000)
-      expect((await left()).length).toBe(before - 1)
-      // The one that goes last was last used before the one that went first.
-      await openOperators()
-      expect((await ask(user_id)).body).toEqual(seen)
-    }
-    await signIn(player)
-    const again = { seen_at_unix_ms: scenario.clock.nowUnixMs() }
-    expect((await ask(user_id)).body).toEqual(again)
-  })
-
-  it('[H-OPS-7] say nothing of who never signed in, or is not there', async () => {
-    const made = await operator.send('POST', '/accounts', { username: 'never-came' })
-    const { id } = made.body as { id: string }
-    const answer = await viewer.send('GET', `/accounts/${id}/last-seen`)
-    expect([answer.status, answer.body]).toEqual([200, { seen_at_unix_ms: null }])
-    expect((await viewer.send('GET', '/accounts/nobody/last-seen')).status).toBe(404)
-  })
-
   it('[R-REV-1] none is left behind when players sign in while all are ended', async () => {
     for (let round = 0; round < 4; round += 1) {
       const player = await playing(1)

@@ -90,6 +90,7 @@ describe.each(durable)('the list of captures on $name', (backend) => {
       'state=sealed',
       'state=',
       'label=',
+      'match_id=',
       `label=${'x'.repeat(65)}`,
       'user_id=1',
     ]) {

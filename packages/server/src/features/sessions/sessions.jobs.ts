@@ -1,14 +1,18 @@
 import type { Database, Transaction } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { PruneBatch } from '../../kernel/tasks/retention.ts'
-import { seenStore } from './sessions.seen.store.ts'
+import { seenBy, seenStore } from './sessions.seen.store.ts'
 import { sessionsStore } from './sessions.store.ts'
 
 /** How long ended sessions and entries of the revocation feed are kept, in milliseconds. */
 const endedSessionKeptMs = 24 * 3_600_000
 const revocationKeptMs = 10 * 60_000
 
-type PrunersDeps = { db: Database; clock: Clock; config: { access_ttl_sec: number } }
+type PrunersDeps = {
+  db: Database
+  clock: Clock
+  config: { access_ttl_sec: number; refresh_ttl_sec: number }
+}
 
 /**
  * What retention removes here: each answers how many rows one batch deleted. When players were last
@@ -30,8 +34,9 @@ export function sessionPruners({
     (prune: (typeof sessionsStore)['pruneExpired']): PruneBatch<Transaction> =>
     (items, transact = db.transaction) =>
       transact(async (tx) => {
-        const gone = await prune(tx, bounds(endedSessionKeptMs, items))
-        await seenStore.keep(tx, gone, config.access_ttl_sec * 1000)
+        const ended = { ...bounds(endedSessionKeptMs, items), ...seenBy(config) }
+        const gone = await prune(tx, ended)
+        await seenStore.keep(tx, gone, clock.nowUnixMs())
         return gone.length
       })
   return {

@@ -7,7 +7,7 @@ import { sha256 } from '../../kernel/auth/sha256.ts'
 import { refuse } from '../../kernel/failure.ts'
 import type { Done, Mutate, Mutation } from '../../kernel/mutation.ts'
 import type { Awaitable } from '../../kernel/time/awaitable.ts'
-import { seenStore } from './sessions.seen.store.ts'
+import { seenBy, seenStore } from './sessions.seen.store.ts'
 import {
   accessLookup,
   hexOf,
@@ -226,9 +226,14 @@ function endings({ db, clock, mutate, onRevoked, config }: SessionsDeps) {
       return answer
     },
 
-    /** When a player was last given tokens; null for who never signed in. */
+    /** When a player was last given tokens; null where nothing is known. */
     lastSeen: (account_id: string): Promise<number | null> =>
-      seenStore.ofAccount(db, account_id, config.access_ttl_sec * 1000),
+      seenStore.ofAccount(db, { account_id, ...seenBy(config) }, clock.nowUnixMs()),
+
+    /** Forgets when a player was last seen, whose account is being deleted. */
+    async forgetLastSeen(tx: Transaction, account_id: string): Promise<void> {
+      await seenStore.forget(tx, account_id)
+    },
 
     /** Revokes one session; false when it was revoked already. */
     revokeSession: (tx: Transaction, id: string): Promise<boolean> =>

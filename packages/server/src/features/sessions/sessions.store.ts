@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../../database/database.ts'
 import { batchStatement, lookup, type Row, statement } from '../../database/statement.ts'
 import { inTheirOrder } from '../../database/writes/in-their-order.ts'
-import { seenRow } from './sessions.seen.store.ts'
+import { seenParams, seenRow, usedAt } from './sessions.seen.store.ts'
 
 /** A session and its account by the digest of the access token, live or not. */
 export const accessLookup = lookup({
@@ -214,21 +214,32 @@ const live = batchStatement({
 
 const pruneParams = { before_unix_ms: 'integer', batch_items: 'integer' } as const
 
+/**
+ * The lock on the account comes before the one on the session, as in a deletion of the account. In
+ * a subquery PostgreSQL seeks each account by its key, however many it takes the batch for.
+ */
+function ended(what: string): string {
+  return `DELETE FROM sessions WHERE id IN (
+    SELECT o.id FROM (SELECT s.id,
+        (SELECT a.id FROM accounts a WHERE a.id = s.account_id {{for share of a}}) AS held_id
+      FROM sessions s WHERE ${what} < :before_unix_ms LIMIT :batch_items {{fence}}) AS o
+    WHERE o.held_id IS NOT NULL)
+    RETURNING account_id, ${usedAt} AS used_at_unix_ms`
+}
+
+const pruneEndedParams = { ...pruneParams, ...seenParams } as const
+
 const pruneExpired = statement({
   name: 'sessions.prune-expired',
-  text: `DELETE FROM sessions WHERE id IN (
-    SELECT id FROM sessions WHERE refresh_expires_at_unix_ms < :before_unix_ms
-    LIMIT :batch_items) RETURNING ${Object.keys(seenRow).join(', ')}`,
-  params: pruneParams,
+  text: ended('s.refresh_expires_at_unix_ms'),
+  params: pruneEndedParams,
   row: seenRow,
 })
 
 const pruneRevoked = statement({
   name: 'sessions.prune-revoked',
-  text: `DELETE FROM sessions WHERE id IN (
-    SELECT id FROM sessions WHERE revoked_at_unix_ms < :before_unix_ms LIMIT :batch_items)
-    RETURNING ${Object.keys(seenRow).join(', ')}`,
-  params: pruneParams,
+  text: ended('s.revoked_at_unix_ms'),
+  params: pruneEndedParams,
   row: seenRow,
 })
 
@@ -311,9 +322,9 @@ export const sessionsStore = {
         )
       ).map(({ id }) => id),
     ),
-  /** Removes sessions that ended; answers whose they were. */
-  pruneExpired: (tx: Queries, bounds: Row<typeof pruneParams>) => tx.all(pruneExpired, bounds),
-  pruneRevoked: (tx: Queries, bounds: Row<typeof pruneParams>) => tx.all(pruneRevoked, bounds),
+  /** Removes sessions that ended, and holds their accounts; answers whose they were. */
+  pruneExpired: (tx: Queries, bounds: Row<typeof pruneEndedParams>) => tx.all(pruneExpired, bounds),
+  pruneRevoked: (tx: Queries, bounds: Row<typeof pruneEndedParams>) => tx.all(pruneRevoked, bounds),
   pruneRevocations: (tx: Queries, bounds: Row<typeof pruneParams>) =>
     tx.run(pruneRevocations, bounds),
 }

@@ -165,7 +165,8 @@ function EntryPane({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
           ...(entry.key_name === undefined ? {} : { Key: <Text>{entry.key_name}</Text> }),
           ...(entry.scopes === undefined ? {} : { Scopes: entry.scopes.join(', ') }),
           Target: <NamedText>{entry.target}</NamedText>,
-          Details: <NamedText>{entry.details}</NamedText>,
+          // What others chose stands in them: an id there may be meant to read as somebody's name.
+          Details: <Text>{entry.details}</Text>,
           ...(entry.match_id === undefined ? {} : { Match: entry.match_id }),
         }}
       />

@@ -1,6 +1,6 @@
+import type { ConsoleClient } from '@guildhall/client/console'
 import { api, type LagCapture } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect } from 'react'
 import { isLive, recorderWords } from '../../../model/lag.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { pace } from '../../data/pace.ts'
@@ -86,24 +86,23 @@ export function LagPage() {
 
 type Filters = { label: string; match: string; state: string }
 
+/** One that is not listed may become so: the list is read again also where none goes on. */
 function useLiveCaptures({ label, match, state }: Filters) {
   const key = ['lag', 'captures', label, match, state] as const
-  const listing = usePages(key, async (client, after?: string) => {
+  const read = async (client: ConsoleClient, after?: string) => {
     const query = {
       ...{ after, limit: 100, state: states.find((each) => each === state) },
       ...{ label: label || undefined, match_id: match || undefined },
     }
     const page = await client.lag.captures({ query })
     return { items: page.items, next: page.next_after }
+  }
+  return usePages(key, read, {
+    everyMs: (pages) =>
+      pages.some(({ items }) => items.some(isLive))
+        ? pace.captures
+        : pace.calm * Math.max(pages.length, 1),
   })
-  const { again } = listing
-  const changes = listing.rows.some(isLive)
-  useEffect(() => {
-    if (!changes) return
-    const timer = setInterval(again, pace.captures)
-    return () => clearInterval(timer)
-  }, [changes, again])
-  return listing
 }
 
 function NoCaptures({ isFiltered }: { isFiltered: boolean }) {
