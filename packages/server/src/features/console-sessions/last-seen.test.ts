@@ -100,7 +100,7 @@ describe.each(testBackends)('when players were last seen on $name', (backend) =>
     expect(await seenAt(stays, await openOperator(lowered))).toEqual(seen)
     const now = { seen_at_unix_ms: scenario.clock.nowUnixMs() }
     const ofBoth = await openOperator(both)
-    // Where neither tells, it is no time to come, and none after the end of the session.
+    // Where neither is of use, it is no time to come, and none after the end of the session.
     expect(await seenAt(stays, ofBoth)).toEqual(now)
     expect(await seenAt(String(leaves), ofBoth)).toEqual(left)
     await logout(players[2])
