@@ -162,15 +162,21 @@ const contents = {
   edgeStops: struct({ generation: whole }),
   /** What an edge was last sent of tickets and parties. */
   kept: struct({ generation: whole, records: json }),
-  /** What the rooms of an edge offer: all, or what has changed and what is over. */
-  offers: struct({ generation: whole, isAll: flag, records: json, over: list(text) }),
   /** What an edge is to keep; `isAll`: and nothing else. */
   keep: struct({ generation: whole, isAll: flag, records: json }),
   /** For the connections of an account, but that of a participant. */
   reach: struct({ generation: whole, account: text, except: nullable(whole), frame }),
+  /** What the rooms of an edge offer: all, or what has changed and what is over. */
+  offers: struct({ generation: whole, isAll: flag, records: json, over: list(text) }),
 }
 
 const content = union(contents)
+/** Messages go by their numbers: what is new comes last in its table. */
+export const numbers = {
+  contents: Object.keys(contents),
+  asks: Object.keys(asks),
+  reports: Object.keys(reports),
+}
 const version: typeof u8 = {
   write: u8.write,
   read(from) {
