@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { createMemoryDirectory } from '../../cluster/directory/memory-directory.ts'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
+import type { Replaced } from '../../kernel/cluster/directory.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
-import { newParticipant, type Participant } from '../play/participants/participant.ts'
+import { newParticipant, nobody, type Participant } from '../play/participants/participant.ts'
 import { createPlaces } from './places.ts'
 
 const ann = {
@@ -12,15 +13,18 @@ const ann = {
   refresh_expires_at_unix_ms: Number.MAX_SAFE_INTEGER,
 }
 
+const elsewhere = { session_id: 's-ann', user_id: 'u-ann', participant: 1, room_id: null }
+
 /** Places of a node, whose directory does what is asked, and may fail after that. */
 function createMutable() {
   const clock = createFakeClock()
   const directory = createMemoryDirectory()
   const here = new Map<number, Participant>()
+  const closed: Replaced[] = []
   let isMute = false
   const places = createPlaces({
     ...{ clock, bootId: 'bt1-a', log: createRecordedLog() },
-    ...{ replaced() {}, replacedHere() {} },
+    ...{ replaced() {}, replacedHere: (older) => closed.push(older) },
     directory: {
       ...directory,
       async writePlaces(changes) {
@@ -32,16 +36,22 @@ function createMutable() {
     byId: (id) => here.get(id),
   })
   return {
-    ...{ clock, places, here },
+    ...{ clock, places, here, closed },
     mute(is: boolean) {
       isMute = is
     },
+    /** Another node writes that it has the connection now. */
+    elsewhere: () =>
+      directory.writePlaces({
+        ...{ ended: [], seats: [], endedSeats: [] },
+        sessions: [{ ...elsewhere, boot_id: 'bt1-b' }],
+      }),
     rows: async () => (await directory.placesOf(['u-ann'])).sessions,
   }
 }
 
 function connected(id: number): Participant {
-  return Object.assign(newParticipant(id, ann), { isConnected: true })
+  return Object.assign(newParticipant(id, ann), { isConnected: true, receiver: { ...nobody } })
 }
 
 test('[R-CL-19] a row whose writing seemed to fail is removed when its connection ends', async () => {
@@ -71,4 +81,25 @@ test('[R-CL-19] who ends and comes again by its id in one batch is written as it
   places.touched(now)
   await clock.advance(300)
   expect(await rows()).toEqual([])
+})
+
+test('[R-CL-10, R-RET-5] a late notice about the connection before closes no newer one', async () => {
+  const { clock, places, here, elsewhere, closed, rows } = createMutable()
+  const [first, second] = [connected(1), connected(1)]
+  here.set(1, first)
+  places.touched(first)
+  await clock.advance(300)
+  await elsewhere()
+  here.set(1, second)
+  places.touched(second)
+  places.look()
+  await clock.advance(100)
+  expect(closed).toEqual([])
+  // Its row is the same as that of the connection before.
+  await clock.advance(200)
+  expect(await rows()).toMatchObject([{ boot_id: 'bt1-a', participant: 1 }])
+  await elsewhere()
+  places.look()
+  await clock.advance(0)
+  expect(closed).toMatchObject([{ boot_id: 'bt1-a', participant: 1 }])
 })

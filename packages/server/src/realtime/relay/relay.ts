@@ -105,7 +105,8 @@ export function createRelay(deps: RelayDeps): Relay {
     } else if ('generation' in content) {
       coordination.received(from, content)
     } else if (content.type === 'replaced') {
-      deps.replaceSession(content.session_id, content.participant)
+      // It may be late, and the connection a newer one: the directory knows.
+      places.look()
     } else if (content.type === 'forward') {
       everywhere.forward(content.participant, content.boot)
     } else {
