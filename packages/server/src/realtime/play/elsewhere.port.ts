@@ -23,8 +23,11 @@ export type Elsewhere = {
   releaseName(name: string, roomId: number): void
   /** The node that new rooms are made on, where it is not this one. */
   placeOfNewRoom(): string | undefined
-  /** The seat on another node that a new connection of the account continues. */
-  claim(account: Player): Awaitable<Claimed | undefined>
+  /**
+   * The seat that a new connection of the account continues where its session has none `here`: one
+   * of the session elsewhere, or else of the account, here first.
+   */
+  claim(account: Player, here: SeatHere): Awaitable<Claimed | undefined>
   /** The connection that has claimed a seat arrives; undefined where it has claimed none. */
   arrive(participant: Participant): Promise<void> | undefined
   /** The connection that has claimed a seat was lost before it arrived. */
@@ -32,6 +35,9 @@ export type Elsewhere = {
   /** How long a request may take, in milliseconds. */
   readonly commandTimeoutMs: number
 }
+
+/** Takes the last seat of the account on this node. */
+export type SeatHere = () => Awaitable<Claimed> | undefined
 
 /** The node that has a name, or that may make its room. */
 export type RoomPlace = { boot: string; mayCreate: boolean }
@@ -50,7 +56,7 @@ export const alone: Elsewhere = {
   reserveName: () => ({ is: 'reserved' }),
   releaseName() {},
   placeOfNewRoom: () => undefined,
-  claim: () => undefined,
+  claim: (_, here) => here(),
   arrive: () => undefined,
   release() {},
   commandTimeoutMs: 2000,

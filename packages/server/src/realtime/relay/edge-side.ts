@@ -2,13 +2,14 @@ import type { Replaced } from '../../kernel/cluster/directory.ts'
 import { late, within } from '../../kernel/time/within.ts'
 import { slotOf } from '../counting-ids.ts'
 import type { OutgoingFrame } from '../frames/outgoing-frame.ts'
-import { type Entered, type RoomPlace, unavailable } from '../play/elsewhere.port.ts'
+import { type Entered, type RoomPlace, type SeatHere, unavailable } from '../play/elsewhere.port.ts'
 import type { Participant } from '../play/participants/participant.ts'
 import type { EnterRequest } from '../play/rooms/requests/room-request.ts'
 import type { Claimed } from '../play.port.ts'
 import type { Player } from '../ports.ts'
 import type { EdgeLink, Links } from './links.ts'
 import type { Report } from './messages.ts'
+import { createRecent } from './recent.ts'
 import type { RelayDeps } from './relay-deps.ts'
 import { Visit } from './visit.ts'
 import type { VisitDeps } from './visit-deps.ts'
@@ -27,8 +28,12 @@ export function createEdgeSide(deps: EdgeSideDeps) {
   const visits = new Map<number, Visit>()
   /** Visits that have claimed a seat and wait for their connection to arrive, by participant. */
   const claimed = new Map<number, Visit>()
-  /** Where accounts that have just dropped here have their seats, until the directory says so. */
-  const recent = new Map<string, { boot: string; untilMs: number }>()
+  /** The seats that accounts who have just dropped here have elsewhere. */
+  const lastDropped = createRecent<Replaced>(clock, deps.graceMs)
+  /** The same by session. */
+  const dropped = createRecent<Replaced>(clock, deps.graceMs)
+  /** Where participants are that other nodes were given, by session. */
+  const given = createRecent<Replaced>(clock, deps.graceMs)
   /** Called when nothing is left of a visit. */
   const overs = new Map<number, () => void>()
   let visitsMade = 0
@@ -39,15 +44,11 @@ export function createEdgeSide(deps: EdgeSideDeps) {
     get visits() {
       return play().visits
     },
-    dropped(userId, boot) {
-      const nowMs = clock.monotonicMs()
-      // Those who never came back, in the order in which they dropped.
-      for (const [each, { untilMs }] of recent) {
-        if (untilMs > nowMs) break
-        recent.delete(each)
-      }
-      recent.delete(userId)
-      recent.set(userId, { boot, untilMs: nowMs + deps.graceMs })
+    dropped({ context: { user_id, participant }, session_id }, boot) {
+      if (user_id === null || session_id === null) return
+      const seat = { boot_id: boot, session_id, participant }
+      dropped.set(session_id, seat)
+      lastDropped.set(user_id, seat)
     },
     linkTo: links.to,
     isThere: (boot) => membership.isThere(boot),
@@ -100,15 +101,16 @@ export function createEdgeSide(deps: EdgeSideDeps) {
       const visit = away instanceof Visit && away.boot === boot ? away : open(boot, participant)
       return visit.enter(request, { mayCreate: at?.mayCreate ?? false })
     },
-    async claim(account: Player): Promise<Claimed | undefined> {
-      const known = recent.get(account.user_id)
-      recent.delete(account.user_id)
-      if (known !== undefined && known.untilMs > clock.monotonicMs()) {
-        const claimed = await claimAt(known.boot, account, null)
-        if (claimed !== undefined) return claimed
-      }
+    /** First what the session has left, then the seat here of another one, then one elsewhere. */
+    async claim(account: Player, here: SeatHere): Promise<Claimed | undefined> {
+      const seat = dropped.take(account.session_id)
+      const known = (await claimDropped(account, seat)) ?? (await takeBack(account))
+      if (known !== undefined) return known
       const places = await placesOf(account)
-      return (await takeOver(account, places)) ?? claimSeat(account, places)
+      const own = (await claimOwn(account, places)) ?? (await here())
+      if (own !== undefined) return own
+      const last = lastDropped.take(account.user_id)
+      return (await claimDropped(account, last)) ?? claimSeat(account, places)
     },
     arrive(participant: Participant): Promise<void> | undefined {
       const { participant: id } = participant.context
@@ -120,10 +122,10 @@ export function createEdgeSide(deps: EdgeSideDeps) {
       return undefined
     },
     /** A seat of the participant, once its connection has ended for a newer one elsewhere. */
-    seatOf({ away, room, context }: Participant): { kept(): Promise<string | undefined> } {
+    seatOf({ away, room, session_id }: Participant): { kept(): Promise<string | undefined> } {
       return {
         async kept() {
-          if (context.user_id !== null) recent.delete(context.user_id)
+          if (session_id !== null) dropped.take(session_id)
           if (room !== undefined) return membership.bootId
           if (!(away instanceof Visit)) return undefined
           if (visits.has(away.number)) {
@@ -132,6 +134,16 @@ export function createEdgeSide(deps: EdgeSideDeps) {
           return away.boot
         },
       }
+    },
+    /** The node that has the seat of a participant that has just dropped here. */
+    takeDropped({ session_id, participant }: Pick<Replaced, 'session_id' | 'participant'>) {
+      const seat = dropped.take(session_id)
+      return seat?.participant === participant ? seat.boot_id : undefined
+    },
+    takeGiven: given.take,
+    /** Another node has the participant of a session from here on. */
+    given(older: Replaced): void {
+      given.set(older.session_id, older)
     },
     release(participant: number): void {
       const visit = claimed.get(participant)
@@ -169,20 +181,41 @@ export function createEdgeSide(deps: EdgeSideDeps) {
     }
   }
 
-  /** The participant of an older connection of the session, which is still open elsewhere. */
-  async function takeOver(account: Player, { sessions }: Places): Promise<Claimed | undefined> {
-    const older = sessions.find(({ session_id }) => session_id === account.session_id)
-    if (older === undefined || older.boot_id === membership.bootId) return undefined
-    if (!membership.isThere(older.boot_id)) return undefined
-    const boot = await deps.handOver(older)
-    return boot === undefined ? undefined : claimAt(boot, account, older.participant)
+  async function claimDropped(account: Player, seat?: Replaced): Promise<Claimed | undefined> {
+    return seat && claimAt(seat.boot_id, account, seat.participant)
   }
 
-  /** A seat on another node that waits for the account. */
+  /** The participant that another node was given by this one: the directory may not know it yet. */
+  async function takeBack(account: Player): Promise<Claimed | undefined> {
+    const there = given.take(account.session_id)
+    if (there === undefined || !membership.isThere(there.boot_id)) return undefined
+    const boot = await deps.handOver(there)
+    return boot === undefined ? undefined : claimAt(boot, account, there.participant)
+  }
+
+  /**
+   * The seat of the session, or the participant of its older connection, which is still open
+   * elsewhere. Who was `asked` and had none may have told the directory since where it is.
+   */
+  async function claimOwn(
+    account: Player,
+    { sessions, seats }: Places,
+    asked?: Replaced,
+  ): Promise<Claimed | undefined> {
+    const seat = seats.findLast(isOf(account))
+    const seated = seat && (await claimAt(seat.boot_id, account, seat.participant))
+    if (seated !== undefined) return seated
+    const older = sessions.find(isOf(account))
+    if (older === undefined || older.boot_id === membership.bootId) return undefined
+    if (!membership.isThere(older.boot_id) || older.boot_id === asked?.boot_id) return undefined
+    const boot = await deps.handOver(older)
+    if (boot !== undefined) return claimAt(boot, account, older.participant)
+    return asked === undefined ? claimOwn(account, await placesOf(account), older) : undefined
+  }
+
+  /** The last seat on another node that waits for the account. */
   async function claimSeat(account: Player, { seats }: Places): Promise<Claimed | undefined> {
-    const there = seats.filter(({ boot_id }) => membership.isThere(boot_id))
-    const own = there.findLast(({ session_id }) => session_id === account.session_id)
-    const seat = own ?? there.at(-1)
+    const seat = seats.findLast(({ boot_id }) => membership.isThere(boot_id))
     return seat && claimAt(seat.boot_id, account, null)
   }
 
@@ -200,4 +233,8 @@ export function createEdgeSide(deps: EdgeSideDeps) {
     if (answer !== undefined) claimed.set(answer.participant, visit)
     return answer
   }
+}
+
+function isOf(account: Player): (row: { session_id: string }) => boolean {
+  return ({ session_id }) => session_id === account.session_id
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { joinAs, type Player } from '../play/rooms/rooms.fixture.ts'
+import { joinAgain, joinAs, type Player } from '../play/rooms/rooms.fixture.ts'
 import { waiting } from '../realtime.fixture.ts'
 import { type ClusterFixture, type ClusterNode, startCluster } from './cluster.fixture.ts'
 
@@ -90,6 +90,101 @@ test('[R-RET-5, R-CL-18] a session that goes to and fro keeps its participant', 
   }
   expect(await cluster.nodes[0].gateway.members(idOf(1, 1))).toMatchObject([
     { user_id: 'u-ann' },
+    { participant: idOf(2, 1), connected: true },
+  ])
+})
+
+test('[R-RET-5] it goes back and on before anything is written', async () => {
+  const { older } = await startWithBobAt(1)
+  const connections = [older]
+  for (const at of [2, 1, 2, 1, 0]) {
+    const newer = await joinAs(nodeAt(at), 't-bob')
+    expect(await newer.line()).toBe(`joined ${idOf(1, 1)} arena/`)
+    expect(await connections.at(-1)?.closed).toMatchObject({ code: 4005 })
+    connections.push(newer)
+  }
+  await cluster.pass(2000)
+  expect(connections.at(-1)?.isOpen()).toBe(true)
+})
+
+test('[R-RET-5] nodes that gave it on know the way to it', async () => {
+  const { older } = await startWithBobAt(1)
+  const second = await joinAs(nodeAt(0), 't-bob')
+  expect(await second.line()).toBe(`joined ${idOf(1, 1)} arena/`)
+  // The directory still says that it is on the second node.
+  const third = await joinAs(nodeAt(2), 't-bob')
+  expect(await third.line()).toBe(`joined ${idOf(1, 1)} arena/`)
+  expect(await older.closed).toMatchObject({ code: 4005 })
+  expect(await second.closed).toMatchObject({ code: 4005 })
+})
+
+test('[R-RET-4] a node whose connection was just lost says where the seat is', async () => {
+  const { ann, older } = await startWithBobAt(1)
+  older.socket.terminate()
+  expect(await ann.line()).toContain('dropped')
+  const newer = await joinAs(nodeAt(2), 't-bob')
+  expect(await newer.line()).toBe(`joined ${idOf(1, 1)} arena/`)
+})
+
+test('[R-CL-10, R-RET-5] a late notice of a connection that was replaced closes no newer one', async () => {
+  const { older } = await startWithBobAt(1)
+  const [, two, three] = cluster.nodes
+  if (three === undefined) throw new Error('there is none')
+  // The third node writes what it has soon, the second one later.
+  await joinAs(three, 't-cid')
+  await cluster.clock.advance(150)
+  const away = await joinAs(three, 't-bob')
+  expect(await away.line()).toContain('joined')
+  expect(await older.closed).toMatchObject({ code: 4005 })
+  const late: (() => void)[] = []
+  three.disturb((send) => late.push(send))
+  await cluster.clock.advance(60)
+  await cluster.settle()
+  three.disturb(undefined)
+  const back = await joinAs(two, 't-bob')
+  expect(await back.line()).toContain('joined')
+  for (const send of late) send()
+  await cluster.settle()
+  await cluster.pass(2000)
+  expect(late.length).toBeGreaterThan(0)
+  expect(back.isOpen()).toBe(true)
+})
+
+test('[R-CL-10, R-RET-5] a late question about a connection closes no newer one', async () => {
+  const { ann, older } = await startWithBobAt(1)
+  const [, two, three] = cluster.nodes
+  if (three === undefined) throw new Error('there is none')
+  const late: (() => void)[] = []
+  three.disturb((send) => late.push(send))
+  await joinAs(three, 't-bob')
+  await expect.poll(() => late.length, waiting).toBeGreaterThan(0)
+  await cluster.clock.advance(2100)
+  three.disturb(undefined)
+  older.socket.terminate()
+  expect(await ann.line()).toContain('dropped')
+  const back = await joinAs(two, 't-bob')
+  expect(await back.line()).toContain('joined')
+  for (const send of late) send()
+  await cluster.settle()
+  await cluster.pass(100)
+  expect(back.isOpen()).toBe(true)
+})
+
+test('[R-RET-4, R-RET-5] the seat of another device is none while the session has its own', async () => {
+  const { ann, older } = await startWithBobAt(1)
+  const [one] = cluster.nodes
+  const other = await joinAgain(one, 'bob')
+  other.joinRoom(idOf(1, 1))
+  expect(await other.line()).toContain('joined')
+  await ann.line()
+  other.socket.terminate()
+  expect(await ann.line()).toContain('dropped')
+  const newer = await joinAs(one, 't-bob')
+  expect(await newer.line()).toContain('joined')
+  expect(await older.closed).toMatchObject({ code: 4005 })
+  expect(await one.gateway.members(idOf(1, 1))).toMatchObject([
+    { user_id: 'u-ann' },
+    { participant: idOf(1, 2), connected: false },
     { participant: idOf(2, 1), connected: true },
   ])
 })

@@ -57,7 +57,11 @@ export function createRelay(deps: RelayDeps): Relay {
     ...{ ...deps, links, forward: everywhere.forward },
     handOver: (older) => handOvers.ask(older),
   })
-  const handOvers = createHandOvers({ ...deps, asks, seatOf: edge.seatOf })
+  const handOvers = createHandOvers({
+    ...{ ...deps, asks, seatOf: edge.seatOf, takeDropped: edge.takeDropped },
+    takeGiven: edge.takeGiven,
+    given: (older, boot_id) => edge.given({ ...older, boot_id }),
+  })
   const owner = createOwnerSide({ ...deps, ...everywhere })
   const places = createPlaces({
     ...deps,
@@ -123,7 +127,7 @@ export function createRelay(deps: RelayDeps): Relay {
       reserveName: names.reserve,
       releaseName: names.release,
       placeOfNewRoom: () => placeOfNewRoom(membership),
-      claim: (account) => (deps.graceMs === 0 ? undefined : edge.claim(account)),
+      claim: (account, here) => (deps.graceMs === 0 ? undefined : edge.claim(account, here)),
       arrive: edge.arrive,
       release: edge.release,
       commandTimeoutMs: deps.commandTimeoutMs,

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts'
 import type { GatewayMetrics } from '../metrics.ts'
+import type { Participant } from '../play/participants/participant.ts'
 import type { Visits } from '../play/visits.ts'
 import type { EdgeLink } from './links.ts'
 
@@ -16,7 +17,7 @@ export type VisitDeps = {
   isThere(boot: string): boolean
   nextCall(): number
   /** A participant has dropped: its account may be back before the directory says so. */
-  dropped(userId: string, boot: string): void
+  dropped(participant: Participant, boot: string): void
   /** Nothing is left of a visit. */
   over(visit: { readonly number: number; readonly link: EdgeLink }): void
 }

@@ -180,9 +180,9 @@ export class Visit implements Away {
 
   depart(seat: SeatFate, unsent: readonly OutgoingFrame[]): void {
     const wasWaiting = this.isWaiting
-    const { participant, user_id } = this.#participant?.context ?? {}
-    if (seat !== 'none' && user_id) this.#deps.dropped(user_id, this.boot)
-    this.#droppedId = participant ?? 0
+    const dropped = this.#participant
+    if (seat !== 'none' && dropped !== undefined) this.#deps.dropped(dropped, this.boot)
+    this.#droppedId = dropped?.context.participant ?? 0
     this.#participant = undefined
     this.#answer({ is: 'done' })
     this.#leaving?.()

@@ -72,7 +72,8 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
   }
 
   return {
-    claim: (account) => seats.claim(account) ?? elsewhere.claim(account),
+    claim: (account) =>
+      seats.claimSame(account) ?? elsewhere.claim(account, () => seats.claim(account)),
     arrive({ participant: id, account, flags, relayed = false }, receiver) {
       const participant = registry.byId(id) ?? newParticipant(id, account)
       const sinceMs = Math.floor(clock.monotonicMs())

@@ -31,6 +31,8 @@ export type Seats = {
   drop(participant: Participant, fate: SeatFate, unsent: readonly OutgoingFrame[]): void
   /** The dropped participant that a new connection of the account takes over. */
   claim(account: Player): Awaitable<Claimed> | undefined
+  /** The same, if its session is that of the connection. */
+  claimSame(account: Player): Awaitable<Claimed> | undefined
   /** The same for a certain participant. */
   claimOf(participant: number, account: Player): Awaitable<Claimed> | undefined
   /** The connection that claimed the seat was lost before it arrived. */
@@ -137,6 +139,11 @@ export function createSeats(deps: SeatsDeps): Seats {
     }
   }
 
+  function seatOf({ session_id, user_id }: Player): Seat | undefined {
+    const candidates = [...(byUser.get(user_id) ?? [])]
+    return candidates.findLast(({ participant }) => participant.session_id === session_id)
+  }
+
   /** Somebody has the seat from here on, and is expected to arrive. */
   function handOver(seat: Seat, account: Player): Awaitable<Claimed> {
     const { participant, unsent } = seat
@@ -177,10 +184,11 @@ export function createSeats(deps: SeatsDeps): Seats {
       if (fate === 'kept') endBeyondMax()
     },
     claim(account) {
-      const { session_id, user_id } = account
-      const candidates = [...(byUser.get(user_id) ?? [])]
-      const isSameSession = (seat: Seat) => seat.participant.session_id === session_id
-      const seat = candidates.findLast(isSameSession) ?? candidates.at(-1)
+      const seat = seatOf(account) ?? [...(byUser.get(account.user_id) ?? [])].at(-1)
+      return seat && handOver(seat, account)
+    },
+    claimSame(account) {
+      const seat = seatOf(account)
       return seat && handOver(seat, account)
     },
     claimOf(id, account) {
