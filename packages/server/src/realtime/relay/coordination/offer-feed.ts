@@ -43,7 +43,7 @@ export function createOfferFeed({ gathered, to, say }: OfferFeedDeps): OfferFeed
       })
     const over = [...said.keys()].filter((id) => !now.has(id))
     said = now
-    if (changed.length + over.length > 0) say(boot, { isAll, records: changed, over })
+    if (isAll || changed.length + over.length > 0) say(boot, { isAll, records: changed, over })
   }
 
   return {
