@@ -5,6 +5,7 @@ import type { Rooms } from '../../rooms/rooms.ts'
 import { startPasses } from '../pass/pass.fixture.ts'
 import { readQuery } from '../tickets/criteria.ts'
 import type { Ticket } from '../tickets/ticket.ts'
+import { recordOfTicket } from '../tickets/ticket-record.ts'
 import { askedOf, type OfferRecord } from './offer.ts'
 import { createOffers, type Offers, type OffersDeps } from './offers.ts'
 
@@ -31,7 +32,7 @@ function startOffers(order: OffersDeps['order'] = async () => 'silent') {
     rooms: rooms as Rooms,
     queue: passes.queue,
     accounts: { isOnline: () => true, contextOf: () => undefined, deliver() {} },
-    handoffs: () => ({ give() {}, pass() {}, keep() {}, use: () => undefined, release() {} }),
+    handoffs: () => ({ give, pass() {}, keep() {}, use: () => undefined, release() {} }),
     taken: ({ id }) => taken.push(id),
     order: (boot, offerId, group) => order(boot, offerId, group),
     changed() {},
@@ -43,6 +44,11 @@ function startOffers(order: OffersDeps['order'] = async () => 'silent') {
     },
   })
   offers = made
+  function give(ticket: Ticket, account: string, room: Room): void {
+    const token = `token ${ticket.handoffs.length + 1} of ${ticket.id}`
+    const handoff = { ticket, account, room, token, expiresAtUnixMs: 0, state: 'valid' } as const
+    ticket.handoffs = [...ticket.handoffs, handoff]
+  }
   const offer = (properties = {}) => {
     const query = readQuery('')
     if ('problem' in query) throw new Error('no query')
@@ -107,6 +113,23 @@ test('[R-MM-16] an offer that ends while others wait for their turn is left out'
   const wanted = ticketOf({})
   await clock.advance(250)
   expect(taken).toEqual([wanted.id])
+})
+
+test('[R-MM-16, R-CL-12] an order that comes again takes no second seat', () => {
+  const { offer, offers, ticketOf, clock } = startOffers()
+  const made = offer()
+  const id = 'ticketId' in made ? made.ticketId : ''
+  const ticket = ticketOf({}, { accounts: ['ann'] })
+  const record = { ...recordOfTicket(ticket, clock.monotonicMs()), asked: '{}' }
+  const order = {
+    ...{ offer_id: id, tickets: [record] },
+    members: [{ account: 'ann', participant: 7, user_id: 'ann' }],
+  }
+  const first = offers.fillOrder(order)
+  expect(first?.tokens).toMatchObject([{ ticket_id: ticket.id, account: 'ann' }])
+  expect(offers.status(id)).toEqual({ seats: 0, waiting: 1 })
+  expect(offers.fillOrder(order)).toEqual(first)
+  expect(offers.status(id)).toEqual({ seats: 0, waiting: 1 })
 })
 
 /** An offer of a room of another node, where one member is. */

@@ -3,7 +3,7 @@ import type { TicketProperties } from '../../../../kernel/play/room-hooks.ts'
 import { fits, type Query } from '../../query/query.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
 import { propertyOf } from '../tickets/criteria.ts'
-import { byAge, type Handoff, type Ticket } from '../tickets/ticket.ts'
+import { byAge, type Handoff, isGood, type Ticket } from '../tickets/ticket.ts'
 import type { TicketQueue } from '../tickets/ticket-queue.ts'
 import { ticketFrom } from '../tickets/ticket-record.ts'
 import type { Handoffs } from './handoffs.ts'
@@ -79,6 +79,8 @@ export function createOffers(deps: OffersDeps): Offers {
   let offers = new Map<string, Offer>()
   const byRoom = new Map<number, Offer>()
   const takenBy = new WeakMap<Ticket, Offer>()
+  /** Tickets of other nodes that have tokens of an offer: an order may come again. */
+  const ordered = new Map<string, Ticket>()
   /** Tickets that offers of other nodes are to take, from this turn. */
   let orders = new Map<Offer, Ticket[]>()
   /** Where the next pass goes on: with the tickets of this offer that are younger. */
@@ -261,6 +263,7 @@ export function createOffers(deps: OffersDeps): Offers {
     tokenOver({ ticket, state }) {
       const offer = takenBy.get(ticket)
       if (offer === undefined) return
+      if (!ticket.handoffs.some(isGood)) ordered.delete(orderKey(offer, ticket))
       offer.waiting -= 1
       if (state === 'expired') offer.seats += 1
       if (offer.seats === 0 && offer.waiting === 0) end(offer)
@@ -299,9 +302,16 @@ export function createOffers(deps: OffersDeps): Offers {
       const offer = ofThisNode(offer_id)
       if (offer === undefined) return undefined
       const known = { ttl: deps.ttl, nowMs: clock.monotonicMs() }
-      const group = tickets.flatMap((record) => ticketFrom(record, known) ?? [])
       const to = recipientsOf({ members })
-      for (const ticket of group) if (hasRoomFor(offer, ticket)) giveTokens(offer, ticket, to)
+      const group = tickets.flatMap((record) => {
+        const before = ordered.get(orderKey(offer, record))
+        if (before !== undefined) return before
+        const ticket = ticketFrom(record, known)
+        if (ticket === undefined) return []
+        if (hasRoomFor(offer, ticket)) giveTokens(offer, ticket, to)
+        if (ticket.handoffs.length > 0) ordered.set(orderKey(offer, ticket), ticket)
+        return ticket
+      })
       return formedOf(offer.room.id, group, clock.nowUnixMs())
     },
     get size() {
@@ -309,4 +319,8 @@ export function createOffers(deps: OffersDeps): Offers {
     },
     stop: expiry.cancel,
   }
+}
+
+function orderKey(offer: Offer, ticket: { id: string }): string {
+  return `${offer.id} ${ticket.id}`
 }
