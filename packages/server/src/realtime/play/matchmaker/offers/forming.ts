@@ -162,13 +162,13 @@ export function createForming(deps: FormingDeps) {
   /** The same on another node; whether it has made the room. */
   async function handOverAt(boot: string, group: readonly Ticket[]): Promise<boolean> {
     const formed = await deps.coordination.form(boot, orderOf(group))
-    if (formed !== undefined) passTokens(formed, group)
+    if (formed !== undefined) passTokens(formed, group.filter(queue.has))
     return formed !== undefined
   }
 
   async function form(group: readonly Ticket[], work: Promise<boolean>): Promise<void> {
     if (await work) deps.countFormed(group)
-    else giveBack(group)
+    else giveBack(group.filter(queue.has))
   }
 
   return {
@@ -191,10 +191,12 @@ export function createForming(deps: FormingDeps) {
       group: readonly Ticket[],
     ): Promise<Ticket[] | 'silent'> {
       const formed = await deps.coordination.fillOffer(boot, { offer_id, ...orderOf(group) })
-      if (formed !== undefined) passTokens(formed, group)
+      // Meanwhile this node may have ceased to coordinate, and have the tickets of another one.
+      const known = group.filter(queue.has)
+      if (formed !== undefined) passTokens(formed, known)
       const left = group.filter(({ handoffs }) => handoffs.length === 0)
-      for (const ticket of group) if (ticket.handoffs.length > 0) deps.taken(ticket)
-      giveBack(left)
+      for (const ticket of known) if (ticket.handoffs.length > 0) deps.taken(ticket)
+      giveBack(left.filter(queue.has))
       return formed === undefined ? 'silent' : left
     },
     /** Makes the room of a match of another node; undefined when there is none to have. */

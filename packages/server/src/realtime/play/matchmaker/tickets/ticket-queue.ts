@@ -10,6 +10,8 @@ export type TicketQueue = {
   finish(ticket: Ticket, state: 'matched' | 'removed'): void
   /** Puts a matched ticket back where its age belongs: it has got no room. */
   giveBack(ticket: Ticket, reason: TicketReason): void
+  /** Whether this very ticket is known; one of its id may have come from another node since. */
+  has(ticket: Ticket): boolean
   /** A queued ticket, or one that its account may still see. */
   find(id: string, account: AccountKey): Ticket | undefined
   /** The queued ticket that an account has a place in. */
@@ -94,6 +96,7 @@ export function createTicketQueue(
       // Others came meanwhile, or have looked without it and would now look at newer ones only.
       for (const other of order) other.alone = undefined
     },
+    has: (ticket) => known.get(ticket.id) === ticket,
     find(id, account) {
       const ticket = known.get(id)
       const isTheirs = ticket?.accounts.includes(account) && isVisible(ticket, account)
