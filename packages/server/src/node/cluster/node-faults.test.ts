@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Connection, createPlayer } from '@guildhall/client'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
+import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
+
+/** What players see when a node of three is stopped and goes on, or is killed. */
+
+const script = `guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))`
+const folder = mkdtempSync(join(tmpdir(), 'guildhall-faults-'))
+const patient = { timeout: 20_000, interval: 50 }
+let database: TestDatabase
+type MeasuredNode = NodeProcess & { metricsPort: number }
+let nodes: MeasuredNode[] = []
+
+beforeAll(async () => {
+  writeFileSync(join(folder, 'main.js'), script)
+  const postgres = testBackends.find(({ name }) => name === 'postgres')
+  if (postgres === undefined) throw new Error('there is no PostgreSQL')
+  database = await postgres.open()
+  nodes = await Promise.all(['one', 'two', 'three'].map(start))
+}, 90_000)
+
+afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.stop()))
+  await database.dispose()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function start(name: string): Promise<MeasuredNode> {
+  const metricsPort = await freePort()
+  const node = await startNodeProcess({
+    'database.url': database.url,
+    'server.node_id': name,
+    'runtime.scripts_dir': folder,
+    'authentication.limits.registration_source.limit': '1000',
+    'cluster.enabled': 'true',
+    'cluster.lease_ttl_ms': '3000',
+    'rooms.reconnect_grace_ms': '60000',
+    'metrics.enabled': 'true',
+    'metrics.auth': 'none',
+    'metrics.bind': `127.0.0.1:${metricsPort}`,
+  })
+  return { ...node, metricsPort }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return port
+}
+
+/** A metric of a node that runs. */
+async function metric({ metricsPort }: MeasuredNode, name: string): Promise<number> {
+  const signal = AbortSignal.timeout(5000)
+  const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { signal })
+  if (!answer.ok) throw new Error(`the metrics were answered with ${answer.status}`)
+  const line = new RegExp(`^guildhall_${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(await answer.text())
+  if (line === null) throw new Error(`there is no metric ${name}`)
+  return Number(line[1])
+}
+
+/** The one of these nodes that coordinates, once one does. */
+async function coordinatorOf(those: readonly MeasuredNode[]): Promise<MeasuredNode> {
+  let found: MeasuredNode | undefined
+  await expect
+    .poll(async () => {
+      for (const node of those) if ((await metric(node, 'coordinator')) === 1) found = node
+      return found !== undefined
+    }, patient)
+    .toBe(true)
+  if (found === undefined) throw new Error('there is none')
+  return found
+}
+
+async function player(node: NodeProcess | undefined, name: string): Promise<Connection> {
+  const made = createPlayer(node?.url ?? '')
+  const username = `${name}-${randomUUID()}`
+  await made.signIn.device({ id: username, create: true, username })
+  return made.connect({ reconnect: { baseMs: 10 } })
+}
+
+it('[R-CL-13, R-CL-18] a stopped edge drops its players, who are back when it goes on', async () => {
+  const [, two, three] = nodes
+  if (two === undefined || three === undefined) throw new Error('there are three')
+  const [ana, ben] = [await player(two, 'ana'), await player(three, 'ben')]
+  const here = await ana.rooms.joinOrCreate(randomUUID())
+  const there = await ben.rooms.join(here.id)
+  const heard: string[] = []
+  there.on(100, (message) => heard.push(message.text()))
+  const seats = () => metric(two, 'dropped_seats_active')
+  process.kill(three.pid, 'SIGSTOP')
+  try {
+    await expect.poll(seats, patient).toBe(1)
+  } finally {
+    process.kill(three.pid, 'SIGCONT')
+  }
+  await expect.poll(seats, patient).toBe(0)
+  here.send(100, 'again')
+  await expect.poll(() => heard, patient).toContain('again')
+  await ana.close()
+  await ben.close()
+}, 45_000)
+
+for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
+  it(`[R-CL-12, R-CL-13] parties outlive a coordinator that gets ${signal}`, async () => {
+    const coordinator = await coordinatorOf(nodes)
+    const others = nodes.filter((node) => node !== coordinator)
+    const [ana, ben] = [await player(others[0], 'ana'), await player(others[1], 'ben')]
+    const { party_id } = await ana.party.create({ open: true })
+    await ben.party.join({ party_id })
+    const size = (of: Connection) => async () => {
+      const party = await of.party.status({ party_id }).catch(() => undefined)
+      return party?.members.length
+    }
+    process.kill(coordinator.pid, signal)
+    try {
+      await coordinatorOf(others)
+      await expect.poll(size(ana), patient).toBe(2)
+    } finally {
+      if (signal === 'SIGSTOP') process.kill(coordinator.pid, 'SIGCONT')
+    }
+    if (signal === 'SIGSTOP') {
+      // It goes on as one that does not coordinate.
+      await expect.poll(() => metric(coordinator, 'coordinator'), patient).toBe(0)
+      const cid = await player(coordinator, 'cid')
+      const joined = async () => {
+        await cid.party.join({ party_id }).catch(() => {})
+        return size(ana)()
+      }
+      await expect.poll(joined, patient).toBe(3)
+      await cid.close()
+    }
+    await ana.close()
+    await ben.close()
+  }, 45_000)
+}
