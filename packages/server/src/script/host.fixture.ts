@@ -24,6 +24,7 @@ export type HarnessOptions = {
   rooms?: ScriptPorts['rooms']
   states?: Partial<ScriptPorts['states']>
   lines?: ScriptHostDeps['lines']
+  stateBytesMax?: ScriptHostDeps['stateBytesMax']
   setIndexFilter?: ScriptHostDeps['setIndexFilter']
   serveSchedules?: ScriptHostDeps['serveSchedules']
   /** The game's clock where a test moves it. */
@@ -71,6 +72,7 @@ const defaults: ScriptConfig = {
 export function createHarness(options: HarnessOptions) {
   const { files = {}, config = {}, environment, functions = {} } = options
   const { rooms, states, lines, setIndexFilter, serveSchedules, packagesRoot, inspectAt } = options
+  const { stateBytesMax } = options
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-script-'))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -93,6 +95,7 @@ export function createHarness(options: HarnessOptions) {
     inspectAt,
     ...(environment ? { environment } : {}),
     ...(lines ? { lines } : {}),
+    ...(stateBytesMax ? { stateBytesMax } : {}),
     ...(setIndexFilter ? { setIndexFilter } : {}),
     ...(serveSchedules ? { serveSchedules } : {}),
   })

@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
-import { Duplex, Readable } from 'node:stream'
+import { Duplex, Readable, type Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import type { Clock, Timer } from '../../kernel/clock.ts'
+import { atEndOfTurn, type Clock, type Timer } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { createLineLimiter, createLineSplitter } from '../log/line-limiter.ts'
-import { protocolTimes } from '../wire/limits.ts'
+import { messageBytes, protocolTimes } from '../wire/limits.ts'
 import { encodeMessage, MessageReader } from '../wire/messages.ts'
 import type { Overdue } from '../wire/overdue.ts'
 import {
@@ -15,6 +15,7 @@ import {
   type ToWorker,
   type WorkerSettings,
 } from '../wire/protocol.ts'
+import { reportFd } from '../worker/watchdog/watchdog-protocol.ts'
 import type { Program } from './engine-programs.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { ScriptLoadError } from './load-error.ts'
@@ -47,8 +48,9 @@ type ScriptWorkerDeps = {
 export class ScriptWorker {
   readonly #deps: ScriptWorkerDeps
   readonly #child: ChildProcess
-  readonly #channel: Duplex
-  readonly #messages = new MessageReader()
+  /** None where the process could not be started. */
+  readonly #channel: Duplex | undefined
+  readonly #messages: MessageReader
   readonly #heartbeat: Heartbeat
   readonly #timers = new Set<Timer>()
   readonly #online = deferred<void>()
@@ -71,11 +73,10 @@ export class ScriptWorker {
   constructor(deps: ScriptWorkerDeps) {
     this.#deps = deps
     this.#child = startProcess(deps)
-    this.#channel = channelOf(this.#child)
-    this.#channel.on('data', (piece: Buffer) => this.#read(piece))
+    // Also when it cannot be started, which it says later.
     this.#child.on('error', (error) => this.#fail(error.message))
-    // A process that exits closes its channel first; one that only closed it must go as well.
-    this.#channel.on('error', () => {}).on('close', () => this.#child.kill('SIGKILL'))
+    this.#messages = new MessageReader(bytesMaxOf(deps.settings))
+    this.#channel = this.#listenToChannel()
     this.#child.on('exit', (code, signal) => {
       this.#exited.resolve()
       this.#fail(signal ? `it ended by ${signal}` : `it exited with code ${code}`)
@@ -85,10 +86,10 @@ export class ScriptWorker {
       ping: () => this.ping(),
       missed: (reason) => (this.#isAttached ? undefined : this.#fail(reason)),
     })
-    const { stdout, stderr, stdio } = this.#child
+    const { stdout, stderr } = this.#child
     if (stdout) this.#print(stdout, 'info')
     if (stderr) this.#print(stderr, 'error')
-    const reports = stdio[4]
+    const reports = streamOf(this.#child, reportFd)
     if (reports instanceof Readable) this.#listen(reports)
   }
 
@@ -138,7 +139,7 @@ export class ScriptWorker {
   post(message: ToWorker): void {
     if (message.type === 'batch') this.#batchesSent += 1
     // What could not be sent any more is lost with the worker, which its end reports.
-    if (this.#state !== 'ended') this.#channel.write(encodeMessage(message))
+    if (this.#state !== 'ended') this.#channel?.write(encodeMessage(message))
   }
 
   /** Makes the worker look for calls that have lasted too long. */
@@ -185,15 +186,23 @@ export class ScriptWorker {
     if (this.#child.pid !== undefined) await this.#exited.promise
   }
 
-  #read(piece: Buffer): void {
-    let messages: unknown[]
-    try {
-      messages = this.#messages.read(piece)
-    } catch {
-      this.#fail('it sent what is no message')
-      return
+  /** What both ends write messages to, and read them from. */
+  #listenToChannel(): Duplex | undefined {
+    const channel = streamOf(this.#child, channelFd)
+    if (!(channel instanceof Duplex)) {
+      atEndOfTurn(() => this.#fail('it has no channel'))
+      return undefined
     }
-    for (const message of messages) this.#receive(message)
+    const receive = (message: unknown) => this.#receive(message)
+    channel.on('data', (piece: Buffer) => this.#read(piece, receive))
+    // A process that exits closes its channel first; one that only closed it must go as well.
+    return channel.on('error', () => {}).on('close', () => this.#child.kill('SIGKILL'))
+  }
+
+  #read(piece: Buffer, receive: (message: unknown) => void): void {
+    if (this.#state === 'ended') return
+    const problem = this.#messages.read(piece, receive)
+    if (problem !== undefined) this.#fail(`it sent ${problem}`)
   }
 
   #receive(message: unknown): void {
@@ -290,6 +299,8 @@ export class ScriptWorker {
     this.#heartbeat.stop()
     this.#knowsDebugger()
     for (const timer of this.#timers) timer.cancel()
+    // Processes that the script has started may hold the other ends.
+    for (const fd of [channelFd, reportFd]) streamOf(this.#child, fd)?.destroy()
   }
 
   async #within<T>(phase: Deferred<T>, limitMs: number, late: string, file?: string): Promise<T> {
@@ -339,11 +350,13 @@ function startProcess({ program, environment, settings }: ScriptWorkerDeps): Chi
   return spawn(process.execPath, args, { env: environment, stdio: [...stdio] })
 }
 
-/** What both ends write messages to, and read them from. */
-function channelOf({ stdio }: ChildProcess): Duplex {
-  const channel = stdio[channelFd]
-  if (channel instanceof Duplex) return channel
-  throw new Error('a worker has a channel')
+/** A process that could not be started may have none at all, whatever its type says. */
+function streamOf({ stdio }: Partial<ChildProcess>, fd: number): Readable | Writable | undefined {
+  return stdio?.[fd] ?? undefined
+}
+
+function bytesMaxOf({ stateBytesMax }: WorkerSettings): number {
+  return Math.min(messageBytes.fromWorker + stateBytesMax, messageBytes.toWorker)
 }
 
 function omission(omitted: number): { omitted_lines: number } | undefined {

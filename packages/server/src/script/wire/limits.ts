@@ -25,6 +25,13 @@ export const limits = {
 /** What one batch between the threads may hold, and how many may be unanswered. */
 export const batchLimits = { calls: 256, bodyBytes: 524_288, unanswered: 2 } as const
 
+/**
+ * What one message may have. The node gives a worker all files of a script at once. A worker gives
+ * it the bodies and calls of one turn, and with them the states of rooms, which have a bound of
+ * their own.
+ */
+export const messageBytes = { toWorker: 1_073_741_824, fromWorker: 67_108_864 } as const
+
 /** Times of the protocol between the threads. */
 export const protocolTimes = {
   engineStartMs: 20_000,

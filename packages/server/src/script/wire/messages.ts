@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { deserialize, serialize } from 'node:v8'
 import type { CallBatch, FromWorker, OutputBatch, ToWorker } from './protocol.ts'
 
@@ -11,8 +12,6 @@ const forms = { value: 0, calls: 1, output: 2 } as const
 const headBytes = 8
 /** Behind the head of a batch: two of its numbers, the bytes of its buffer, how many texts. */
 const batchHeadBytes = 16
-/** No message is nearly as long: whoever says so sends what is none. */
-const messageBytesMax = 1_073_741_824
 
 export function encodeMessage(message: ToWorker | FromWorker): Uint8Array {
   if (message.type !== 'batch') return withHead(forms.value, serialize(message))
@@ -57,6 +56,7 @@ function encodeBatch(form: number, { first, second, buffer, texts, rare }: Batch
     at += 4 + Math.max(0, length)
   }
   if (rare) message.set(rare, at)
+  if (at + (rare?.length ?? 0) !== bytes) throw new RangeError('a batch has another length')
   return message
 }
 
@@ -69,47 +69,112 @@ function withHead(form: number, body: Uint8Array): Uint8Array {
 }
 
 function newMessage(form: number, bytes: number): Buffer {
-  const message = Buffer.allocUnsafe(bytes)
+  const message = newBytes(bytes)
   message.writeUInt32LE(bytes - headBytes, 0)
   message.writeUInt32LE(form, 4)
   return message
 }
 
+let pool = Buffer.allocUnsafeSlow(0)
+let pooled = 0
+
+/** Not out of the pool of Node.js: a script cuts its own buffers from that. */
+function newBytes(bytes: number): Buffer {
+  if (bytes > poolBytes / 8) return Buffer.allocUnsafeSlow(bytes)
+  if (pooled + bytes > pool.length) {
+    pool = Buffer.allocUnsafeSlow(poolBytes)
+    pooled = 0
+  }
+  const from = pooled
+  pooled += bytes
+  return pool.subarray(from, pooled)
+}
+
+const poolBytes = 65_536
+
+/** What is wrong with the bytes that came. */
+export type MessageProblem = 'what is no message' | 'a message that is too long'
+
 /**
- * Puts the messages together again out of the pieces of a stream. Throws when the bytes are no
- * messages; what is in them is for the receiver to check.
+ * Puts the messages together again out of the pieces of a stream. What is in them is for the
+ * receiver to check.
  */
 export class MessageReader {
-  #pieces: Buffer[] = []
-  #bytes = 0
-  /** How many bytes there must be before it is worth a look. */
-  #wanted = headBytes
+  readonly #bytesMax: number
+  /** As long as the message that has begun, or as its head until that is here. */
+  #begun = noBytes
+  /** How much of it is here. */
+  #filled = 0
 
-  read(piece: Buffer): unknown[] {
-    this.#pieces[this.#pieces.length] = piece
-    this.#bytes += piece.length
-    const messages: unknown[] = []
-    if (this.#bytes < this.#wanted) return messages
-    const all = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces)
-    let at = 0
-    while (this.#whole(all, at)) {
-      messages[messages.length] = decode(all, at + headBytes, at + this.#wanted)
-      at += this.#wanted
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  /** Takes each message as soon as it is read; behind a problem there is nothing to read. */
+  read(piece: Buffer, take: (message: unknown) => void): MessageProblem | undefined {
+    for (let at = 0; at < piece.length; ) {
+      if (this.#filled === 0) {
+        const bytes = bytesOfMessage(piece, at)
+        if (bytes > this.#bytesMax) return 'a message that is too long'
+        if (bytes <= piece.length - at) {
+          if (!takeMessage(piece, at, bytes, take)) return 'what is no message'
+          at += bytes
+          continue
+        }
+        this.#begun = Buffer.allocUnsafeSlow(bytes)
+      }
+      at += this.#fill(piece, at)
+      if (this.#filled < this.#begun.length) return undefined
+      const bytes = bytesOfMessage(this.#begun, 0)
+      if (bytes > this.#bytesMax) return 'a message that is too long'
+      if (bytes > this.#filled) this.#lengthen(bytes)
+      else if (!this.#takeBegun(take)) return 'what is no message'
     }
-    this.#pieces = at === all.length ? [] : [all.subarray(at)]
-    this.#bytes = all.length - at
-    return messages
+    return undefined
   }
 
-  /** Whether a message that begins here is all there. */
-  #whole(all: Buffer, at: number): boolean {
-    this.#wanted = headBytes
-    if (all.length - at < headBytes) return false
-    const length = all.readUInt32LE(at)
-    if (length > messageBytesMax) throw new RangeError('a message is too long')
-    this.#wanted += length
-    return all.length - at >= this.#wanted
+  #fill(piece: Buffer, at: number): number {
+    const copied = piece.copy(this.#begun, this.#filled, at)
+    this.#filled += copied
+    return copied
   }
+
+  /** Its head is here, which says how long it is. */
+  #lengthen(bytes: number): void {
+    const longer = Buffer.allocUnsafeSlow(bytes)
+    this.#begun.copy(longer)
+    this.#begun = longer
+  }
+
+  #takeBegun(take: (message: unknown) => void): boolean {
+    const message = this.#begun
+    this.#begun = noBytes
+    this.#filled = 0
+    return takeMessage(message, 0, message.length, take)
+  }
+}
+
+const noBytes = Buffer.allocUnsafeSlow(0)
+
+/** Of the message that begins here, or of its head where that is not whole. */
+function bytesOfMessage(all: Buffer, at: number): number {
+  return all.length - at < headBytes ? headBytes : headBytes + all.readUInt32LE(at)
+}
+
+function takeMessage(
+  all: Buffer,
+  at: number,
+  bytes: number,
+  take: (message: unknown) => void,
+): boolean {
+  let message: unknown
+  try {
+    message = decode(all, at + headBytes, at + bytes)
+  } catch {
+    return false
+  }
+  take(message)
+  return true
 }
 
 function decode(all: Buffer, from: number, to: number): unknown {
@@ -129,9 +194,13 @@ function decode(all: Buffer, from: number, to: number): unknown {
 function decodeBatch(all: Buffer, from: number, to: number) {
   const bufferAt = from + batchHeadBytes
   if (bufferAt > to) throw new RangeError('a batch is too short')
-  let at = bufferAt + all.readUInt32LE(from + 8)
+  const bufferBytes = all.readUInt32LE(from + 8)
+  let at = bufferAt + bufferBytes
+  if (at > to) throw new RangeError('a buffer is too short')
   const texts: (string | null)[] = []
   const count = all.readUInt32LE(from + 12)
+  // Each has its length here, and a record in the buffer that speaks of it.
+  if (count > (to - at) / 4 || count > bufferBytes / 8) throw new RangeError('too many texts')
   for (let n = 0; n < count; n += 1) {
     if (at + 4 > to) throw new RangeError('a text is missing')
     const length = all.readInt32LE(at)
@@ -140,9 +209,8 @@ function decodeBatch(all: Buffer, from: number, to: number) {
     texts[n] = length < 0 ? null : all.toString('utf8', at, at + length)
     at += Math.max(0, length)
   }
-  if (at > to) throw new RangeError('a buffer is too short')
   const start = all.byteOffset + bufferAt
-  const buffer = all.buffer.slice(start, start + all.readUInt32LE(from + 8))
+  const buffer = all.buffer.slice(start, start + bufferBytes)
   return {
     first: all.readUInt32LE(from),
     second: all.readUInt32LE(from + 4),

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { messageBytes } from '../wire/limits.ts'
 import { encodeMessage, MessageReader } from '../wire/messages.ts'
 import { channelFd, type FromWorker } from '../wire/protocol.ts'
 import type { CreateEngine } from './engines/engine.ts'
@@ -28,8 +29,9 @@ function serve(createEngine: CreateEngine): void {
   channel.on('error', () => exit(0)).on('close', () => exit(0))
   process.on('uncaughtException', (error) => runtime.reportStray(error))
   process.on('unhandledRejection', (error) => runtime.reportStray(error))
-  const reader = new MessageReader()
+  const reader = new MessageReader(messageBytes.toWorker)
+  const receive = (message: unknown) => runtime.receive(message)
   channel.on('data', (piece) => {
-    for (const message of reader.read(piece)) runtime.receive(message)
+    if (reader.read(piece, receive) !== undefined) exit(1)
   })
 }
