@@ -3,6 +3,7 @@ import { createSystemClock } from '../../kernel/clock.ts'
 import type { ScriptCaller } from '../../kernel/play/script.ts'
 import { startHarness } from '../host.fixture.ts'
 import type { HostFunctions } from '../ports.ts'
+import { StoppableCalls } from './stoppable-calls.ts'
 
 const dayMs = 86_400_000
 
@@ -31,6 +32,20 @@ guildhall.on_rpc('exit', () => {
   void guildhall.sleep(${dayMs})
   setTimeout(() => process.exit(1), 20)
 })`
+
+it('[S-API-34] [S-REC-5] a call like one that is open is refused, and hides it from nobody', () => {
+  const calls = new StoppableCalls()
+  const call = { invocation: 1, id: 7 }
+  const first = calls.begin(call)
+  const signal = first.signal()
+  const forged = calls.begin(call)
+  expect(() => forged.signal()).toThrow('call 7 is open already')
+  forged.end()
+  calls.stopAll()
+  expect(signal.aborted).toBe(true)
+  first.end()
+  expect(calls.begin(call).signal().aborted).toBe(false)
+})
 
 it('[S-API-34] [S-LIM-4] a sleep ends with the call that is given up, and leaves no timer', async () => {
   const { functions, open } = sleeps()

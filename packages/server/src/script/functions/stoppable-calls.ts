@@ -1,3 +1,4 @@
+import { ScriptFailure } from '../../kernel/play/script.ts'
 import type { StoppedCall } from '../wire/protocol.ts'
 
 /**
@@ -34,9 +35,11 @@ export class StoppableCalls {
     for (const invocation of this.#open.keys()) this.stop(invocation)
   }
 
+  /** @throws ScriptFailure for a call like one that is open: both would end as one */
   #add({ invocation, id }: StoppedCall): AbortController {
     const made = new AbortController()
     const calls = this.#open.get(invocation) ?? new Map<number, AbortController>()
+    if (calls.has(id)) throw new ScriptFailure('invalid_argument', `call ${id} is open already`)
     this.#open.set(invocation, calls.set(id, made))
     return made
   }
