@@ -15,3 +15,9 @@ it('[S-LIM-1] a guest is asked seldom while its steps take no time, and at each 
   expect(pace.first()).toBe(16)
   expect(after(0.1)).toBe(32)
 })
+
+it('[S-LIM-1] it is asked at its next step where one may have taken time', () => {
+  const pace = createPace({ monotonicMs: () => 0 }, { least: 16, most: 100 })
+  expect([pace.first(), pace.next()]).toEqual([16, 32])
+  expect([pace.soon(), pace.next(), pace.next()]).toEqual([1, 2, 4])
+})

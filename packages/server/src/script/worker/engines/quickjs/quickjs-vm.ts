@@ -60,6 +60,9 @@ export class QuickjsVm {
     const vm = this.#exports
     vm._initialize()
     if (vm.qjs_init() !== 0) throw new Error('QuickJS does not start')
+    // The first step of all begins the count.
+    this.#free(this.evaluate('0', 'first'))
+    this.#stepsLeftAt = placeOfStepsLeft(vm)
     vm.qjs_set_memory_limit(memoryBytes)
     vm.qjs_set_max_stack_size(stackBytes)
     vm.qjs_set_interrupt_handler(1)
@@ -67,7 +70,6 @@ export class QuickjsVm {
     vm.qjs_set_promise_rejection_handler(1)
     this.#scratch = vm.wasm_malloc(scratchBytes)
     this.#lengths = vm.wasm_malloc(16)
-    this.#stepsLeftAt = (vm.qjs_get_context_ptr() + stepsLeftAt) >> 2
     this.#undefined = vm.qjs_get_undefined()
     this.#noMemory = this.#errorBox(noMemory())
   }
@@ -195,7 +197,9 @@ export class QuickjsVm {
       if (count < 2) throw new Error('the host is called with a number and a text')
       const [op = 0, text = 0] = new Uint32Array(memory.buffer, args, 2)
       if (op === 0) throw noMemory()
-      return this.#boxOf(this.#host.call(qjs_get_float64(op), this.#text(text)))
+      const answer = this.#host.call(qjs_get_float64(op), this.#text(text))
+      this.#setStepsLeft(this.#pace.soon())
+      return this.#boxOf(answer)
     })
   }
 
@@ -371,11 +375,22 @@ export class QuickjsVm {
 const rejectionsMax = 100
 /** In QuickJS's context: how many steps it makes before it asks whether it must stop. */
 const stepsLeftAt = 292
-const stepsPerLook = { least: 32, most: 128 }
+/** What stands there once the first code has run. */
+const stepsAtFirst = 10_000
+/** Of slow steps few are too many: `sort` of a long list is one. */
+const stepsPerLook = { least: 16, most: 16 }
 const badFile = 8
 /** Of a text on its way out: what cannot be few enough characters is not copied. */
 const crossingBytesMax = 3 * charsMax
 const shownBytes = 4 * limits.errorTextChars
+
+/** As a word of its memory. Another build of QuickJS may have it elsewhere. */
+function placeOfStepsLeft(vm: QuickjsModule): number {
+  const at = (vm.qjs_get_context_ptr() + stepsLeftAt) >> 2
+  const [found] = new Int32Array(vm.memory.buffer, at * 4, 1)
+  if (found === stepsAtFirst) return at
+  throw new Error('QuickJS does not count its steps where they are expected: another build?')
+}
 
 function noMemory(): VmException {
   return new VmException('out of memory')
