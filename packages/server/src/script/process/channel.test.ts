@@ -53,7 +53,9 @@ it('[S-WP-4] [S-REC-1] the channel of a worker ends with it, whoever else holds 
 
 it('[S-WP-4] [S-TIER-1] the host code of a worker needs no Buffer of the script', async () => {
   const { host, rpc } = await startHarness({
-    files: { 'main.ts': `${serving}\nguildhall.on_rpc('delete', () => { delete globalThis.Buffer })` },
+    files: {
+      'main.ts': `${serving}\nguildhall.on_rpc('delete', () => { delete globalThis.Buffer })`,
+    },
   })
   expect(await rpc('delete')).toBe('')
   expect(await rpc('ping')).toBe('pong')

@@ -205,9 +205,8 @@ function realDirectory(path: string): string {
 }
 
 /**
- * What of its environment the node keeps from the script: its configuration, and what makes Node
- * report each module that a process loads. `node --watch` sets that for the node; a worker would
- * write its reports between the messages to its own node.
+ * What of its environment the node keeps from the script: its configuration, and what `node
+ * --watch` tells the node itself, which is to report each module that it loads.
  */
 const withheld = /^guildhall_|^watch_report_dependencies$/i
 
