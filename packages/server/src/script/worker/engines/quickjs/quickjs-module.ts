@@ -56,6 +56,22 @@ export function loadQuickjsModule(
 }
 
 /**
+ * Where it says how many steps it makes before it asks whether it must stop, as a word of its
+ * memory. Another build of QuickJS may have that elsewhere.
+ */
+export function stepsPlace(vm: QuickjsModule): number {
+  const at = (vm.qjs_get_context_ptr() + stepsLeftAt) >> 2
+  const [found] = new Int32Array(vm.memory.buffer, at * 4, 1)
+  if (found === stepsAtFirst) return at
+  throw new Error('QuickJS does not count its steps where they are expected: another build?')
+}
+
+/** In the context. */
+const stepsLeftAt = 292
+/** What stands there once the first code has run. */
+const stepsAtFirst = 10_000
+
+/**
  * The module with a bound of its memory, which it makes itself and leaves open. The engine counts
  * what scripts allocate, but neither what the host allocates nor what lies unused in between. Where
  * memory ends, the engine raises an error that the script may catch.

@@ -4,7 +4,7 @@ import { pooledRandomness } from '../../../../kernel/ids.ts'
 import { limits } from '../../../wire/limits.ts'
 import { charsMax } from '../../arguments.ts'
 import { createPace } from '../pace.ts'
-import { type Box, loadQuickjsModule, type QuickjsModule } from './quickjs-module.ts'
+import { type Box, loadQuickjsModule, type QuickjsModule, stepsPlace } from './quickjs-module.ts'
 
 /** What the guest asks of the host. */
 export type VmHost = {
@@ -62,7 +62,7 @@ export class QuickjsVm {
     if (vm.qjs_init() !== 0) throw new Error('QuickJS does not start')
     // The first step of all begins the count.
     this.#free(this.evaluate('0', 'first'))
-    this.#stepsLeftAt = placeOfStepsLeft(vm)
+    this.#stepsLeftAt = stepsPlace(vm)
     vm.qjs_set_memory_limit(memoryBytes)
     vm.qjs_set_max_stack_size(stackBytes)
     vm.qjs_set_interrupt_handler(1)
@@ -373,24 +373,12 @@ export class QuickjsVm {
 }
 
 const rejectionsMax = 100
-/** In QuickJS's context: how many steps it makes before it asks whether it must stop. */
-const stepsLeftAt = 292
-/** What stands there once the first code has run. */
-const stepsAtFirst = 10_000
 /** Of slow steps few are too many: `sort` of a long list is one. */
 const stepsPerLook = { least: 16, most: 16 }
 const badFile = 8
 /** Of a text on its way out: what cannot be few enough characters is not copied. */
 const crossingBytesMax = 3 * charsMax
 const shownBytes = 4 * limits.errorTextChars
-
-/** As a word of its memory. Another build of QuickJS may have it elsewhere. */
-function placeOfStepsLeft(vm: QuickjsModule): number {
-  const at = (vm.qjs_get_context_ptr() + stepsLeftAt) >> 2
-  const [found] = new Int32Array(vm.memory.buffer, at * 4, 1)
-  if (found === stepsAtFirst) return at
-  throw new Error('QuickJS does not count its steps where they are expected: another build?')
-}
 
 function noMemory(): VmException {
   return new VmException('out of memory')
