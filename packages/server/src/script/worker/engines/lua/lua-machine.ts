@@ -287,7 +287,7 @@ export class LuaMachine {
     if (this.wasInterrupted) throw new Interrupted()
   }
 
-  /** Runs every thousand instructions, and from the deadline on at each. */
+  /** Runs every few hundred instructions, and from the deadline on at each. */
   #count(L: State): void {
     const { lua } = this
     if (!this.wasInterrupted && !this.#guest.isOverdue()) {
@@ -303,7 +303,8 @@ export class LuaMachine {
 }
 
 const countMask = 8
-const instructionsPerLook = { least: 125, most: 1000 }
+/** Of slow ones a few hundred are too many: a call of `sort` is one. */
+const instructionsPerLook = { least: 125, most: 250 }
 /** What a coroutine yields that waits in the host; scripts never see it. */
 export const waitsAddress = 2
 
