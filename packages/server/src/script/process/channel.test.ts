@@ -1,4 +1,4 @@
-import { ChildProcess } from 'node:child_process'
+import { ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
@@ -6,13 +6,22 @@ import { openHarness, startHarness } from '../host.fixture.ts'
 
 const serving = `guildhall.on_rpc('ping', () => 'pong')`
 
+/** To signal one that never began may end others: what does so here fails its test. */
+function unspawned(): ChildProcessWithoutNullStreams {
+  const child = new ChildProcess() as ChildProcessWithoutNullStreams
+  child.kill = () => {
+    throw new Error('it has no process')
+  }
+  return child
+}
+
 it('[S-GEN-2] [S-SEL-3] a process that cannot be started fails its load, and no more', async () => {
   const childProcess = process.getBuiltinModule('node:child_process')
   const spawn = vi.spyOn(childProcess, 'spawn').mockImplementationOnce(() => {
     // What comes of `spawn` where there is no file left to open.
-    const child = new ChildProcess()
+    const child = unspawned()
     process.nextTick(() => child.emit('error', new Error('spawn EMFILE')))
-    return child as ReturnType<typeof childProcess.spawn>
+    return child
   })
   const { host } = openHarness({ files: { 'main.ts': serving } })
   await expect(host.start()).rejects.toThrow('the worker ended: spawn EMFILE')
@@ -22,7 +31,7 @@ it('[S-GEN-2] [S-SEL-3] a process that cannot be started fails its load, and no 
 it('[S-GEN-2] [S-SEL-3] nor has one without a channel to be waited for', async () => {
   const childProcess = process.getBuiltinModule('node:child_process')
   const spawn = vi.spyOn(childProcess, 'spawn').mockImplementationOnce(() => {
-    return new ChildProcess() as ReturnType<typeof childProcess.spawn>
+    return unspawned()
   })
   const { host } = openHarness({ files: { 'main.ts': serving } })
   await expect(host.start()).rejects.toThrow('the worker ended: it has no channel')

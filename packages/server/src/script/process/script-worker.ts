@@ -182,7 +182,7 @@ export class ScriptWorker {
   async stop(): Promise<void> {
     if (this.#state === 'starting') this.#reject('it was stopped')
     this.#close()
-    this.#child.kill('SIGKILL')
+    this.#kill()
     if (this.#child.pid !== undefined) await this.#exited.promise
   }
 
@@ -196,7 +196,7 @@ export class ScriptWorker {
     const receive = (message: unknown) => this.#receive(message)
     channel.on('data', (piece: Buffer) => this.#read(piece, receive))
     // A process that exits closes its channel first; one that only closed it must go as well.
-    return channel.on('error', () => {}).on('close', () => this.#child.kill('SIGKILL'))
+    return channel.on('error', () => {}).on('close', () => this.#kill())
   }
 
   #read(piece: Buffer, receive: (message: unknown) => void): void {
@@ -283,8 +283,13 @@ export class ScriptWorker {
     const wasServing = this.#state === 'serving'
     this.#close()
     this.#reject(reason)
-    this.#child.kill('SIGKILL')
+    this.#kill()
     if (wasServing) this.#deps.ended({ reason, overdue })
+  }
+
+  /** One that never began has no id, and a signal to none may reach others. */
+  #kill(): void {
+    if (this.#child.pid !== undefined) this.#child.kill('SIGKILL')
   }
 
   /** Ends the load, if there is one. */
