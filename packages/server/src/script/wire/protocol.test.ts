@@ -51,6 +51,13 @@ describe('calls', () => {
 })
 
 describe('messages of a worker', () => {
+  it('[S-WP-4] are refused at the first hole of a list, however long it says it is', () => {
+    const batch = { type: 'batch', answered: 0, words: 0, buffer: new ArrayBuffer(0) }
+    const of = (texts: unknown) => parseFromWorker({ ...batch, texts, calls: [], stopped: [] })
+    expect(of([])).toBeDefined()
+    expect(of(new Array(3))).toBeUndefined()
+  })
+
   it('[S-WP-4] are refused when they are not what they should be', () => {
     const broken = fc.oneof(
       fc.anything(),

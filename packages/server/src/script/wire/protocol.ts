@@ -263,8 +263,11 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
+/** Ends at the first hole: an array may say any length, and have nothing. */
 function isArrayOf<T>(value: unknown, is: (item: unknown) => item is T): value is T[] {
-  return Array.isArray(value) && value.every(is)
+  if (!Array.isArray(value)) return false
+  for (let n = 0; n < value.length; n += 1) if (!is(value[n])) return false
+  return true
 }
 
 function isDefinition(value: unknown): value is RoomDefinitionSummary {
