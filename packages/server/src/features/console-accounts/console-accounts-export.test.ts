@@ -38,6 +38,7 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
       ids: createIds({ clock, nodeId: 'test', bootId: 'bt1-test' }),
       mutate: unused,
       revokeSessions: unused,
+      forgetLastSeen: unused,
       endSessions: unused,
       related: {
         wallet: { read: async () => new Map<string, bigint>() },

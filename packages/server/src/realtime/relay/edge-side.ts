@@ -195,7 +195,7 @@ export function createEdgeSide(deps: EdgeSideDeps) {
 
   /**
    * The seat of the session, or the participant of its older connection, which is still open
-   * elsewhere. Who was `asked` and had none may have told the directory since where it is.
+   * elsewhere. Who was `asked` and had none may have written since where it is.
    */
   async function claimOwn(
     account: Player,

@@ -36,13 +36,7 @@ export type Relay = {
 
 export function createRelay(deps: RelayDeps): Relay {
   const { membership, metrics, play } = deps
-  const names: Names = createNames({
-    ...deps,
-    visits: {
-      closeRooms: (isMeant) => play().visits.closeRooms(isMeant),
-      named: () => play().visits.named(),
-    },
-  })
+  const names = namesOfRooms(deps)
   const links: Links = createLinks({
     ...deps,
     bootId: membership.bootId,
@@ -147,6 +141,17 @@ export function createRelay(deps: RelayDeps): Relay {
       await places.stop().catch(() => {})
     },
   }
+}
+
+function namesOfRooms(deps: RelayDeps): Names {
+  const { play } = deps
+  return createNames({
+    ...deps,
+    visits: {
+      closeRooms: (isMeant) => play().visits.closeRooms(isMeant),
+      named: () => play().visits.named(),
+    },
+  })
 }
 
 /** On a node that drains, the live one with the fewest rooms. */

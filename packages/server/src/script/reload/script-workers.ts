@@ -206,7 +206,7 @@ function realDirectory(path: string): string {
 
 /**
  * What of its environment the node keeps from the script: its configuration, and what `node
- * --watch` tells the node itself, which is to report each module that it loads.
+ * --watch` sets for the node itself, which is to report each module that it loads.
  */
 const withheld = /^guildhall_|^watch_report_dependencies$/i
 

@@ -3,8 +3,8 @@ import type { Clock } from '../../../kernel/clock.ts'
 /**
  * How often a guest that counts its steps is asked whether it must stop. Most steps take no time,
  * and asking takes some; but a step may be a built-in that sorts a long list. So a slice begins
- * with few steps between two looks, and more follow for as long as they take no time. How many at most is what a quick slice that
- * becomes slow may have before it is seen.
+ * with few steps between two looks, and more follow for as long as they take no time. How many at
+ * most is what a quick slice that becomes slow may have before it is seen.
  */
 export type Pace = {
   /** Steps until the first look of a slice. */
