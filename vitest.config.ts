@@ -25,8 +25,9 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
     setupFiles: ['scripts/patient-waits.ts'],
-    // Two that compute and three that wait: for a process, a lease or a minute.
-    maxWorkers: 5,
+    // Two that compute and two that wait: many tests wait for a process, a lease or a minute. Five
+    // workers took a fifth longer: each compiles for itself what it runs.
+    maxWorkers: 4,
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
     projects: [

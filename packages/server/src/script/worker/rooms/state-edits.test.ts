@@ -18,7 +18,7 @@ import { StateCopy } from './state-copy.ts'
 
 const edits = 100_000
 /** In each language that has a process of its own: `STATE_EDITS=100000` takes minutes. */
-const editsAbroad = Number(process.env.STATE_EDITS ?? 4000)
+const editsAbroad = Number(process.env.STATE_EDITS ?? 2000)
 /** Before each sync; about half as many on average. */
 const editsAtOnce = 40
 const roomId = 7
