@@ -69,7 +69,7 @@ describe('state over a reload', () => {
 
   it('[S-REL-8] waits for open calls at most hand_over_ms, and lets them end', async () => {
     const slow = `guildhall.on_rpc('slow', async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1500))
+      await new Promise((resolve) => setTimeout(resolve, 4000))
       return String(++count)
     })`
     const { rpc, save, seen, activations } = await startReloading({
