@@ -23,6 +23,18 @@ const clock = createSystemClock()
 const kind = 100
 const filters = [{ kind, direction: 'inbound' }] as const
 
+/** Takes all that it is given. */
+const endlessTransport: Connection = {
+  limitGroup: undefined,
+  credit: 1,
+  datagrams: undefined,
+  write: ({ reliable }: Lanes) => void reliable?.drop(reliable.length),
+  pauseReading() {},
+  resumeReading() {},
+  close() {},
+  destroy() {},
+}
+
 const took = { noted: [] as number[], passed: [] as number[], bare: [] as number[] }
 for (let round = 0; round <= options.rounds; round += 1) {
   const ns = { bare: bareNs(), noted: recordedNs(kind), passed: recordedNs(kind + 1) }
@@ -75,18 +87,6 @@ function createQueue(): SendQueue {
   }
   const ledger = { queuedBytes: 0, highWaterBytes: 0 }
   return new SendQueue(endlessTransport, { limits, metrics: createGatewayMetrics(), ledger })
-}
-
-/** Takes all that it is given. */
-const endlessTransport: Connection = {
-  limitGroup: undefined,
-  credit: 1,
-  datagrams: undefined,
-  write: ({ reliable }: Lanes) => void reliable?.drop(reliable.length),
-  pauseReading() {},
-  resumeReading() {},
-  close() {},
-  destroy() {},
 }
 
 async function analyse(): Promise<number[]> {
