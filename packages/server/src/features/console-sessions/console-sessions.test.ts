@@ -1,11 +1,12 @@
-import { consoleSessionsApi, SessionTokens } from '@guildhall/contract'
+import { consoleSessionsApi, type SessionTokens } from '@guildhall/contract'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import type { TestApi } from '../../testing/api.ts'
 import { type Operator, openOperator } from '../../testing/operator.ts'
-import { openScenario, type Scenario, type SignedUp } from '../../testing/scenario.ts'
+import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { dump } from '../../testing/tables.ts'
 import { createRevocationReader } from '../sessions/sessions.jobs.ts'
+import { createPlayerSessions } from './player-sessions.fixture.ts'
 
 const hourMs = 3_600_000
 const accessTtlMs = hourMs
@@ -46,29 +47,7 @@ describe.each(testBackends)('sessions at the console on $name', (backend) => {
   const trailOf = async (id: string) => (await operator.trailOf(`account ${id}`)).slice(-9)
   const profile = async (token: string, on = scenario.api) =>
     (await on.call('GET', '/v1/account', { token })).status
-  const signIn = async ({ device }: SignedUp) => {
-    const answer = await scenario.api.call('POST', '/v1/auth/device', { body: { id: device } })
-    return SessionTokens.parse(answer.body)
-  }
-  const refresh = async ({ refresh_token }: SessionTokens) => {
-    const body = { refresh_token }
-    return SessionTokens.parse(
-      (await scenario.api.call('POST', '/v1/session/refresh', { body })).body,
-    )
-  }
-  const logout = ({ token }: SessionTokens) =>
-    scenario.api.call('POST', '/v1/session/logout', { token })
-
-  /** A player with sessions a second apart, the newest last. */
-  async function playing(count: number): Promise<SignedUp & { all: SessionTokens[] }> {
-    const player = await scenario.signUp()
-    const all: SessionTokens[] = [player]
-    while (all.length < count) {
-      await scenario.clock.advance(1000)
-      all.push(await signIn(player))
-    }
-    return { ...player, all }
-  }
+  const { signIn, refresh, logout, playing } = createPlayerSessions(() => scenario)
 
   it('[H-ACC-7] are listed newest first, with their times, and move on with a refresh', async () => {
     const beganAt = scenario.clock.nowUnixMs()

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
-import { SessionTokens } from '@guildhall/contract'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { type Operator, openOperator } from '../../testing/operator.ts'
-import { openScenario, type Scenario, type SignedUp } from '../../testing/scenario.ts'
+import { openScenario, type Scenario } from '../../testing/scenario.ts'
+import { createPlayerSessions } from './player-sessions.fixture.ts'
 
 const hourMs = 3_600_000
 const admittedViewer = { username: 'eye', password: 'viewer password' }
@@ -29,29 +29,7 @@ describe.each(testBackends)('when players were last seen on $name', (backend) =>
   }
 
   const endAll = (id: string) => operator.send('POST', `/accounts/${id}/sessions/revoke`)
-  const signIn = async ({ device }: SignedUp) => {
-    const answer = await scenario.api.call('POST', '/v1/auth/device', { body: { id: device } })
-    return SessionTokens.parse(answer.body)
-  }
-  const refresh = async ({ refresh_token }: SessionTokens) => {
-    const body = { refresh_token }
-    return SessionTokens.parse(
-      (await scenario.api.call('POST', '/v1/session/refresh', { body })).body,
-    )
-  }
-  const logout = ({ token }: SessionTokens) =>
-    scenario.api.call('POST', '/v1/session/logout', { token })
-
-  /** A player with sessions a second apart, the newest last. */
-  async function playing(count: number): Promise<SignedUp & { all: SessionTokens[] }> {
-    const player = await scenario.signUp()
-    const all: SessionTokens[] = [player]
-    while (all.length < count) {
-      await scenario.clock.advance(1000)
-      all.push(await signIn(player))
-    }
-    return { ...player, all }
-  }
+  const { signIn, refresh, logout, playing } = createPlayerSessions(() => scenario)
 
   it('[H-OPS-7] is said also after all sessions are gone', async () => {
     const ask = (id: string, by = viewer) => by.send('GET', `/accounts/${id}/last-seen`)

@@ -1,44 +1,26 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Connection, createPlayer } from '@guildhall/client'
+import type { Connection } from '@guildhall/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
-import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
+import type { NodeProcess } from '../../testing/node-process.ts'
+import { freePort, openRealNodes, playerOf, type RealNodes } from './real-nodes.fixture.ts'
 
 /** What players see when a node of three is stopped and goes on, or is killed. */
 
-const script = `guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))`
-const folder = mkdtempSync(join(tmpdir(), 'guildhall-faults-'))
 const patient = { timeout: 20_000, interval: 50 }
-let database: TestDatabase
 type MeasuredNode = NodeProcess & { metricsPort: number }
+let real: RealNodes
 let nodes: MeasuredNode[] = []
 
 beforeAll(async () => {
-  writeFileSync(join(folder, 'main.js'), script)
-  const postgres = testBackends.find(({ name }) => name === 'postgres')
-  if (postgres === undefined) throw new Error('there is no PostgreSQL')
-  database = await postgres.open()
+  real = await openRealNodes()
   nodes = await Promise.all(['one', 'two', 'three'].map(start))
 }, 90_000)
 
-afterAll(async () => {
-  await Promise.all(nodes.map((node) => node.stop()))
-  await database.dispose()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => real.dispose())
 
 async function start(name: string): Promise<MeasuredNode> {
   const metricsPort = await freePort()
-  const node = await startNodeProcess({
-    'database.url': database.url,
-    'server.node_id': name,
-    'runtime.scripts_dir': folder,
-    'authentication.limits.registration_source.limit': '1000',
-    'cluster.enabled': 'true',
+  const node = await real.start(name, {
     'cluster.lease_ttl_ms': '3000',
     'rooms.reconnect_grace_ms': '60000',
     'metrics.enabled': 'true',
@@ -46,14 +28,6 @@ async function start(name: string): Promise<MeasuredNode> {
     'metrics.bind': `127.0.0.1:${metricsPort}`,
   })
   return { ...node, metricsPort }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as AddressInfo
-  await new Promise((resolve) => probe.close(resolve))
-  return port
 }
 
 /** A metric of a node that runs. */
@@ -79,17 +53,10 @@ async function coordinatorOf(those: readonly MeasuredNode[]): Promise<MeasuredNo
   return found
 }
 
-async function player(node: NodeProcess | undefined, name: string): Promise<Connection> {
-  const made = createPlayer(node?.url ?? '')
-  const username = `${name}-${randomUUID()}`
-  await made.signIn.device({ id: username, create: true, username })
-  return made.connect({ reconnect: { baseMs: 10 } })
-}
-
 it('[R-CL-13, R-CL-18] a stopped edge drops its players, who are back when it goes on', async () => {
   const [, two, three] = nodes
   if (two === undefined || three === undefined) throw new Error('there are three')
-  const [ana, ben] = [await player(two, 'ana'), await player(three, 'ben')]
+  const [ana, ben] = [await playerOf(two, 'ana'), await playerOf(three, 'ben')]
   const here = await ana.rooms.joinOrCreate(randomUUID())
   const there = await ben.rooms.join(here.id)
   const heard: string[] = []
@@ -112,7 +79,7 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
   it(`[R-CL-12, R-CL-13] parties outlive a coordinator that gets ${signal}`, async () => {
     const coordinator = await coordinatorOf(nodes)
     const others = nodes.filter((node) => node !== coordinator)
-    const [ana, ben] = [await player(others[0], 'ana'), await player(others[1], 'ben')]
+    const [ana, ben] = [await playerOf(others[0], 'ana'), await playerOf(others[1], 'ben')]
     const { party_id } = await ana.party.create({ open: true })
     await ben.party.join({ party_id })
     const size = (of: Connection) => async () => {
@@ -129,7 +96,7 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
     if (signal === 'SIGSTOP') {
       // It goes on as one that does not coordinate.
       await expect.poll(() => metric(coordinator, 'coordinator'), patient).toBe(0)
-      const cid = await player(coordinator, 'cid')
+      const cid = await playerOf(coordinator, 'cid')
       const joined = async () => {
         await cid.party.join({ party_id }).catch(() => {})
         return size(ana)()

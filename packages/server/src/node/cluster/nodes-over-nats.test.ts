@@ -1,45 +1,35 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Connection, createPlayer } from '@guildhall/client'
+import { connect } from 'node:net'
+import type { Connection } from '@guildhall/client'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
-import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
+import type { NodeProcess } from '../../testing/node-process.ts'
+import { freePort, openRealNodes, playerOf, type RealNodes } from './real-nodes.fixture.ts'
 
 /** Two nodes as operators run them, on one PostgreSQL, with NATS between them. */
 
 const hasNats = spawnSync('nats-server', ['--version']).status === 0
 if (!hasNats) process.stderr.write('nodes over NATS are not tested: nats-server is not installed\n')
 
-const script = `guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))`
 const patient = { timeout: 30_000, interval: 50 }
 
 describe.skipIf(!hasNats)('nodes over NATS', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'guildhall-nats-'))
-  let database: TestDatabase
+  let real: RealNodes
   let nodes: NodeProcess[] = []
   let port: number
   let server: ChildProcess
 
   beforeAll(async () => {
-    writeFileSync(join(folder, 'main.js'), script)
-    const postgres = testBackends.find(({ name }) => name === 'postgres')
-    if (postgres === undefined) throw new Error('there is no PostgreSQL')
-    database = await postgres.open()
+    real = await openRealNodes()
     port = await freePort()
     server = await startServer()
     nodes = await Promise.all(['one', 'two'].map(start))
   }, 60_000)
 
   afterAll(async () => {
-    await Promise.all(nodes.map((node) => node.stop()))
+    await real.dispose()
     server?.kill()
-    await database?.dispose()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   async function startServer(): Promise<ChildProcess> {
@@ -49,22 +39,13 @@ describe.skipIf(!hasNats)('nodes over NATS', () => {
   }
 
   function start(name: string): Promise<NodeProcess> {
-    return startNodeProcess({
-      'database.url': database.url,
-      'server.node_id': name,
-      'runtime.scripts_dir': folder,
-      'cluster.enabled': 'true',
+    return real.start(name, {
       'cluster.bus': 'nats',
       'cluster.nats_url': `nats://127.0.0.1:${port}`,
     })
   }
 
-  async function player(at: number, name: string): Promise<Connection> {
-    const made = createPlayer(nodes[at]?.url ?? '')
-    const username = `${name}-${randomUUID()}`
-    await made.signIn.device({ id: username, create: true, username })
-    return made.connect({ reconnect: { baseMs: 10 } })
-  }
+  const player = (at: number, name: string): Promise<Connection> => playerOf(nodes[at], name)
 
   it('[R-CL-17, R-CL-13] players meet; without the bus rooms go on, and with it they meet again', async () => {
     const [ana, ben] = [await player(0, 'ana'), await player(1, 'ben')]
@@ -102,15 +83,6 @@ describe.skipIf(!hasNats)('nodes over NATS', () => {
     for (const each of [ana, ben, cid]) await each.close()
   }, 120_000)
 })
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  return typeof address === 'object' ? (address?.port ?? 0) : 0
-}
 
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {

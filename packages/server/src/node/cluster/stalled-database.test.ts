@@ -1,37 +1,26 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Connection, createPlayer } from '@guildhall/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
-import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
+import type { NodeProcess } from '../../testing/node-process.ts'
+import { openRealNodes, playerOf, type RealNodes } from './real-nodes.fixture.ts'
 
 /** What players see when the database of two nodes stalls. */
 
-const script = `guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))`
-const folder = mkdtempSync(join(tmpdir(), 'guildhall-stall-'))
 const patient = { timeout: 30_000, interval: 50 }
-let database: TestDatabase
+let real: RealNodes
 let stalling: Awaited<ReturnType<typeof startProxy>>
 let nodes: NodeProcess[] = []
 
 beforeAll(async () => {
-  writeFileSync(join(folder, 'main.js'), script)
-  const postgres = testBackends.find(({ name }) => name === 'postgres')
-  if (postgres === undefined) throw new Error('there is no PostgreSQL')
-  database = await postgres.open()
-  stalling = await startProxy(Number(new URL(database.url).port))
+  real = await openRealNodes()
+  stalling = await startProxy(Number(new URL(real.databaseUrl).port))
   nodes = await Promise.all(['one', 'two'].map(start))
 }, 90_000)
 
 afterAll(async () => {
   stalling.stall(false)
-  await Promise.all(nodes.map((node) => node.stop()))
+  await real.dispose()
   stalling.close()
-  await database.dispose()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 /** Forwards to a port of this machine, but while it is stalled. */
@@ -69,32 +58,21 @@ async function startProxy(port: number) {
 }
 
 function start(name: string): Promise<NodeProcess> {
-  const url = new URL(database.url)
+  const url = new URL(real.databaseUrl)
   url.port = String(stalling.port)
-  return startNodeProcess({
+  return real.start(name, {
     'database.url': url.href,
-    'server.node_id': name,
-    'runtime.scripts_dir': folder,
-    'authentication.limits.registration_source.limit': '1000',
-    'cluster.enabled': 'true',
-    'cluster.listen_url': database.url,
+    'cluster.listen_url': real.databaseUrl,
     'cluster.lease_ttl_ms': '3000',
     'rooms.reconnect_grace_ms': '60000',
   })
-}
-
-async function player(node: NodeProcess | undefined, name: string): Promise<Connection> {
-  const made = createPlayer(node?.url ?? '')
-  const username = `${name}-${randomUUID()}`
-  await made.signIn.device({ id: username, create: true, username })
-  return made.connect({ reconnect: { baseMs: 10 } })
 }
 
 const orNothing = <T>(work: Promise<T>) => work.catch(() => undefined)
 
 it('[R-CL-13, R-CL-16] a database that stalls ends no room, and no name is given away', async () => {
   const [one, two] = nodes
-  const [ana, ben] = [await player(one, 'ana'), await player(two, 'ben')]
+  const [ana, ben] = [await playerOf(one, 'ana'), await playerOf(two, 'ben')]
   const name = randomUUID()
   const here = await ana.rooms.joinOrCreate(name)
   const there = await ben.rooms.joinOrCreate(name)

@@ -1,59 +1,33 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Connection, createPlayer } from '@guildhall/client'
+import type { Connection } from '@guildhall/client'
 import { createConsoleClient } from '@guildhall/client/console'
 import { consoleApi } from '@guildhall/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
-import { type NodeProcess, startNodeProcess } from '../../testing/node-process.ts'
+import type { NodeProcess } from '../../testing/node-process.ts'
+import { openRealNodes, playerOf, type RealNodes, relayScript } from './real-nodes.fixture.ts'
 
 /** Two nodes as operators run them, on one PostgreSQL. */
 
-const script = `
-guildhall.on_message(100, (ctx, body) => guildhall.broadcast(100, body))
+const script = `${relayScript}
 guildhall.on_rpc('where', (ctx) => JSON.stringify({ room: ctx.room_id, user: ctx.user_id }))
 `
 
 const operatorPassword = 'correct horse battery'
-const folder = mkdtempSync(join(tmpdir(), 'guildhall-cluster-'))
-let database: TestDatabase
+let real: RealNodes
 const nodes: NodeProcess[] = []
 
 beforeAll(async () => {
-  writeFileSync(join(folder, 'main.js'), script)
-  const postgres = testBackends.find(({ name }) => name === 'postgres')
-  if (postgres === undefined) throw new Error('there is no PostgreSQL')
-  database = await postgres.open()
+  real = await openRealNodes(script)
   nodes.push(...(await Promise.all([start('one'), start('two')])))
 }, 60_000)
 
-afterAll(async () => {
-  await Promise.all(nodes.map((node) => node.stop()))
-  await database.dispose()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => real.dispose())
 
-function start(name: string, keys: Record<string, string> = {}): Promise<NodeProcess> {
-  return startNodeProcess({
-    'database.url': database.url,
-    'server.node_id': name,
-    'runtime.scripts_dir': folder,
-    'console.password': operatorPassword,
-    'authentication.limits.registration_source.limit': '1000',
-    'cluster.enabled': 'true',
-    ...keys,
-  })
+function start(name: string, keys: Readonly<Record<string, string>> = {}): Promise<NodeProcess> {
+  return real.start(name, { 'console.password': operatorPassword, ...keys })
 }
 
-async function player(at: number, name: string): Promise<Connection> {
-  const url = nodes[at]?.url ?? ''
-  const made = createPlayer(url)
-  const username = `${name}-${randomUUID()}`
-  await made.signIn.device({ id: username, create: true, username })
-  return made.connect({ reconnect: { baseMs: 10 } })
-}
+const player = (at: number, name: string): Promise<Connection> => playerOf(nodes[at], name)
 
 const patient = { timeout: 20_000, interval: 20 }
 
