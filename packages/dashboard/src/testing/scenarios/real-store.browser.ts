@@ -133,7 +133,7 @@ export function realStoreTests(stage: () => Stage): void {
     await withOperator(async ({ page, open }) => {
       await open(`/accounts/${id}?tab=wallet`)
       const download = page.waitForEvent('download')
-      await page.getByRole('button', { name: 'Export' }).click()
+      await page.getByRole('button', { name: 'Export', exact: true }).click()
       const text = await readFile(await (await download).path(), 'utf8')
       expect(text).toMatch(/"gold": ?9223372036854775807\b/)
     })

@@ -58,6 +58,8 @@ export function ExportButton<Row extends object>({ exported, isTiny = false }: B
       <button
         type="button"
         {...(isTiny ? { className: 'tiny' } : {})}
+        // A page may have several.
+        aria-label={`Export ${exported.noun[1]}`}
         onClick={() => setAsked(exported)}
       >
         Export
