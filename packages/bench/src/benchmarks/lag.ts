@@ -81,8 +81,11 @@ async function uploads(bench: Bench): Promise<Row> {
   const busy: number[] = []
   let published = 0
   await pacedLatencies(server.port, read, pace)
+  // Before all uploads: their analyses go on when they are over.
   for (let round = 0; round < rounds; round += 1) {
     calm.push(percentile(await pacedLatencies(server.port, read, pace), 0.99))
+  }
+  for (let round = 0; round < rounds; round += 1) {
     const crowd = await startCrowd(bench, 'recorders', [server.port, uploadsAtOnce, uploadRecords])
     busy.push(percentile(await pacedLatencies(server.port, read, pace), 0.99))
     published += await crowd.stop()

@@ -58,11 +58,11 @@ async function openCrowd() {
       const filters = [{ kind: 100, direction: 'inbound' }]
       const options = { participants, filters, duration_ms: 60_000, max_bytes: 67_108_864 }
       answered = 0
-      const started: { capture_id: string } = await until(
+      const { capture_id, started }: Started = await until(
         () => ask('lag.start', options),
         (reply) => reply !== undefined,
       )
-      captureId = started.capture_id
+      captureId = capture_id
       const one = { capture_id: captureId }
       await until(
         () => ask('lag.status', one),
@@ -71,7 +71,8 @@ async function openCrowd() {
       await ask('lag.flush', one)
       await until(
         async () => answered,
-        (count) => count === uploadsAtOnce,
+        // Who has not said yet that it can record is left out.
+        (count) => count === started.length,
       )
       return answered
     },
@@ -79,6 +80,7 @@ async function openCrowd() {
   }
 }
 
+type Started = { capture_id: string; started: readonly number[] }
 type Recorder = { status: string }
 
 async function until<T>(read: () => Promise<T>, isThere: (value: T) => boolean): Promise<T> {

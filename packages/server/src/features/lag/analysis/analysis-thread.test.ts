@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, it, onTestFinished } from 'vitest'
 import { createFakeClock } from '../../../kernel/clock.fake.ts'
-import { createAnalysisThread } from './analysis-thread.ts'
+import { createAnalysisThread, startThread } from './analysis-thread.ts'
 import { artifact } from './artifact.fixture.ts'
 
 function recording(): string {
@@ -16,6 +16,12 @@ function recording(): string {
   return path
 }
 
+function openThread(clock = createFakeClock()) {
+  const thread = createAnalysisThread(clock)
+  onTestFinished(() => thread.stop())
+  return thread
+}
+
 const job = {
   bytesMax: 65_536,
   filters: [{ kind: 100, direction: 'inbound' }],
@@ -25,7 +31,7 @@ const job = {
 
 it('[L-AN-2] a run that takes more than 30 s is ended and has failed, the next one runs', async () => {
   const clock = createFakeClock()
-  const thread = createAnalysisThread(clock)
+  const thread = openThread(clock)
   const path = recording()
   // The thread has not begun to run when its time is over.
   const late = thread.run({ ...job, path })
@@ -42,7 +48,7 @@ it('[L-AN-2] a run that takes more than 30 s is ended and has failed, the next o
 })
 
 it('[L-OUT-1] a run that a stop cuts short has not failed', async () => {
-  const thread = createAnalysisThread(createFakeClock())
+  const thread = openThread()
   const path = recording()
   const cut = thread.run({ ...job, path })
   await thread.stop()
@@ -51,11 +57,33 @@ it('[L-OUT-1] a run that a stop cuts short has not failed', async () => {
 })
 
 it('[L-AN-2] what cannot be read may be read later; what is no recording never', async () => {
-  const thread = createAnalysisThread(createFakeClock())
+  const thread = openThread()
   const path = recording()
   expect(await thread.run({ ...job, path: `${path}.gone` })).toMatchObject({ isTransient: true })
   writeFileSync(path, 'no gzip')
   expect(await thread.run({ ...job, path })).toMatchObject({ ok: false, isTransient: false })
   writeFileSync(path, gzipSync(new Uint8Array(65_537)))
   expect(await thread.run({ ...job, path })).toMatchObject({ ok: false, isTransient: false })
+})
+
+it('[L-AN-2] one thread runs what comes within 10 s, and ends when nothing comes', async () => {
+  const clock = createFakeClock()
+  let [started, ended] = [0, 0]
+  const thread = createAnalysisThread(clock, () => {
+    started += 1
+    return startThread().once('exit', () => {
+      ended += 1
+    })
+  })
+  const path = recording()
+  for (let run = 0; run < 3; run += 1) {
+    await clock.advance(9999)
+    expect(await thread.run({ ...job, path })).toMatchObject({ ok: true })
+  }
+  expect([started, ended]).toEqual([1, 0])
+  await clock.advance(10_000)
+  await expect.poll(() => ended).toBe(1)
+  expect(await thread.run({ ...job, path })).toMatchObject({ ok: true })
+  await thread.stop()
+  expect([started, ended]).toEqual([2, 2])
 })

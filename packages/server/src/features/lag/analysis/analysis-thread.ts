@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Clock } from '../../../kernel/clock.ts'
+import type { Clock, Timer } from '../../../kernel/clock.ts'
 import type { Analysis, AnalysisOptions } from './analyze.ts'
 import type { Filter } from './records.ts'
 
@@ -20,6 +20,8 @@ export type AnalysisReply =
 
 /** The longest that one run may take, in milliseconds. */
 const runMs = 30_000
+/** How long the thread waits for another recording, in milliseconds: to start one costs the node. */
+const restMs = 10_000
 
 /** Runs the analysis on a thread of its own, one recording after another. */
 export type AnalysisThread = {
@@ -28,43 +30,61 @@ export type AnalysisThread = {
   stop(): Promise<void>
 }
 
-export function createAnalysisThread(clock: Clock): AnalysisThread {
+export function createAnalysisThread(clock: Clock, startWorker = startThread): AnalysisThread {
   let worker: Worker | undefined
+  let rest: Timer | undefined
   let isStopped = false
 
-  async function run(job: AnalysisJob): Promise<AnalysisReply | undefined> {
-    if (isStopped) return undefined
-    const own = new Worker(new URL('./analysis.worker.ts', import.meta.url), {
-      name: 'lag-analysis',
-      workerData: job,
-      execArgv: [],
-      env: {},
-    })
-    worker = own
-    const limit = clock.after(runMs, () => void own.terminate())
-    try {
-      const reply = await replyOf(own)
-      return isStopped && !reply.ok ? undefined : reply
-    } finally {
-      limit.cancel()
-      worker = undefined
+  function start(): Worker {
+    const started = startWorker()
+    const gone = () => {
+      if (worker === started) worker = undefined
     }
+    return started.once('error', gone).once('exit', gone)
+  }
+
+  async function end(): Promise<void> {
+    const ended = worker
+    worker = undefined
+    await ended?.terminate()
   }
 
   return {
-    run,
+    async run(job) {
+      if (isStopped) return undefined
+      rest?.cancel()
+      worker ??= start()
+      const own = worker
+      own.ref()
+      const limit = clock.after(runMs, () => void end())
+      own.postMessage(job)
+      const reply = await replyOf(own)
+      limit.cancel()
+      own.unref()
+      if (isStopped) return reply.ok ? reply : undefined
+      rest = clock.after(restMs, () => void end())
+      return reply
+    },
     async stop() {
       isStopped = true
-      await worker?.terminate()
+      rest?.cancel()
+      await end()
     },
   }
 }
 
+export function startThread(): Worker {
+  const program = new URL('./analysis.worker.ts', import.meta.url)
+  return new Worker(program, { name: 'lag-analysis', execArgv: [], env: {} })
+}
+
 function replyOf(worker: Worker): Promise<AnalysisReply> {
-  return new Promise((resolve) => {
-    const fail = (reason: string) => resolve({ ok: false, isTransient: false, reason })
-    worker.on('message', resolve)
-    worker.on('error', (error) => fail(String(error)))
-    worker.on('exit', () => fail('the run took too long or its thread ended'))
+  const { promise, resolve } = Promise.withResolvers<AnalysisReply>()
+  const fail = (reason: string) => resolve({ ok: false, isTransient: false, reason })
+  const failed = (error: unknown) => fail(String(error))
+  const exited = () => fail('the run took too long or its thread ended')
+  worker.on('message', resolve).on('error', failed).on('exit', exited)
+  return promise.finally(() => {
+    worker.off('message', resolve).off('error', failed).off('exit', exited)
   })
 }

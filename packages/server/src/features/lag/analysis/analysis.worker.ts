@@ -1,12 +1,12 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 import { lowerThreadPriority } from '../../../kernel/tasks/thread-priority.ts'
 import type { AnalysisJob, AnalysisReply } from './analysis-thread.ts'
 import { analyze } from './analyze.ts'
 
-/** One run of the analysis: reads one recording, answers, and ends. */
+/** One run of the analysis: reads one recording, and answers. */
 async function run(job: AnalysisJob): Promise<AnalysisReply> {
   let packed: Buffer
   try {
@@ -33,4 +33,4 @@ async function read(path: string): Promise<Buffer> {
 }
 
 lowerThreadPriority()
-parentPort?.postMessage(await run(workerData))
+parentPort?.on('message', async (job: AnalysisJob) => parentPort?.postMessage(await run(job)))
