@@ -20,7 +20,7 @@ export type AnalysisReply =
 
 /** The longest that one run may take, in milliseconds. */
 const runMs = 30_000
-/** How long the thread waits for another recording, in milliseconds: to start one costs the node. */
+/** How long the thread waits for another recording, in milliseconds: a start costs the node. */
 const restMs = 10_000
 
 /** Runs the analysis on a thread of its own, one recording after another. */
