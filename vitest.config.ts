@@ -21,7 +21,7 @@ export default defineConfig({
   test: {
     globalSetup: ['scripts/build/built-server.ts'],
     // Generous, because a loaded machine must not turn a right answer into a failure.
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
     setupFiles: ['scripts/patient-waits.ts'],

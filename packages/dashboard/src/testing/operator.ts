@@ -39,7 +39,7 @@ export async function signedIn(
   })
   if (!stranger) await context.addInitScript(keepSession(await node.sessionOf(as)))
   const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(25_000)
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error' || /content security policy/i.test(message.text())) {
@@ -59,6 +59,28 @@ export async function signedIn(
       await context.close()
     },
   }
+}
+
+/** Works as an operator who then leaves; a failure tells what the page showed. */
+export async function withOperator(
+  browser: Browser,
+  node: ServedNode,
+  work: (operator: Operator) => Promise<void>,
+  options?: OperatorOptions,
+): Promise<void> {
+  const operator = await signedIn(browser, node, options)
+  try {
+    await work(operator)
+  } catch (error) {
+    throw new Error(`${String(error)}\n${await shown(operator)}`, { cause: error })
+  } finally {
+    await operator.leave()
+  }
+}
+
+async function shown({ page, complaints }: Operator): Promise<string> {
+  const tree = await page.locator('main').ariaSnapshot({ timeout: 1000 }).catch(String)
+  return [`the page at ${page.url()}:`, tree.slice(0, 2000), ...complaints].join('\n')
 }
 
 /** As beside another tab in which somebody has signed in. */

@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { buildDashboard } from '../build/build-page.ts'
 import { browserForTests } from './browser.ts'
-import { type Operator, type OperatorOptions, signedIn } from './operator.ts'
+import { type Operator, type OperatorOptions, withOperator } from './operator.ts'
 import { type Played, play } from './players.ts'
 import { type Seeded, seed } from './seed.ts'
 import { type ServedNode, serveNode } from './served-node.ts'
@@ -70,14 +70,7 @@ async function openStage(browser: Browser, settings?: Readonly<Record<string, st
     browser,
     node,
     seeded,
-    async with(work, options) {
-      const operator = await signedIn(browser, node, options)
-      try {
-        await work(operator)
-      } finally {
-        await operator.leave()
-      }
-    },
+    with: (work, options) => withOperator(browser, node, work, options),
   }
   return stage
 }
