@@ -25,7 +25,7 @@ it.concurrent.each(testBackends)(
         'ana reloads the page and has her seat and her sparks',
         expect.stringMatching(/^(ana|ben) wins the round$/),
       ])
-      if (backend.name !== 'in-memory') await vi.waitFor(() => expectRecord(node.url), 10_000)
+      if (backend.name !== 'in-memory') await vi.waitFor(() => expectRecord(node.url))
     } finally {
       await node.stop()
       await store.dispose()

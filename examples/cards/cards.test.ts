@@ -32,7 +32,7 @@ it.concurrent.each(testBackends)(
     const node = await startNodeProcess({ ...keys, 'database.url': store.url })
     try {
       expect(await playCards(node.url)).toEqual(steps)
-      if (backend.name !== 'in-memory') await vi.waitFor(() => expectRecord(node.url), 10_000)
+      if (backend.name !== 'in-memory') await vi.waitFor(() => expectRecord(node.url))
     } finally {
       await node.stop()
       await store.dispose()
@@ -103,7 +103,7 @@ it('[R-STA-6] the script’s process is killed in the middle of a turn: the game
     await vi.waitFor(async () => {
       const { state } = await client.matches.state({ params })
       expect(state).toMatchObject({ moves })
-    }, 5_000)
+    })
     const before = { view: ben.room.state, hands: [ana.room.own, ben.room.own] }
     const whole = new Promise((resolve) => ben.room.on('state', (_, changes) => resolve(changes)))
     await client.runtime.rpc({ params: { method: 'kill' }, body: { payload: '' } }).catch(() => {})

@@ -131,9 +131,7 @@ it('[O-STP-1] [O-STP-2] [H-PUB-1] says that it drains, and ends at once at a sec
     return { status: answer.status, body: await answer.json() }
   }
   process.kill(node.pid, 'SIGTERM')
-  await vi.waitFor(async () => expect((await ask('/health/ready')).status).toBe(503), {
-    timeout: 10_000,
-  })
+  await vi.waitFor(async () => expect((await ask('/health/ready')).status).toBe(503))
   const { status, checks } = Readiness.parse((await ask('/health/ready')).body)
   expect(status).toBe('not_ready')
   expect(checks.at(-1)).toEqual({ name: 'draining', ok: false })
@@ -264,9 +262,7 @@ it('[O-TLS-3] looks for a new certificate at SIGHUP', async () => {
   })
   issue()
   process.kill(node.pid, 'SIGHUP')
-  await vi.waitFor(() => expect(node.output()).toContain('get the new certificate'), {
-    timeout: 10_000,
-  })
+  await vi.waitFor(() => expect(node.output()).toContain('get the new certificate'))
   expect(await node.stop()).toBe(0)
 })
 

@@ -370,7 +370,7 @@ async function openRaw(port: number, request: string): Promise<RawClient> {
 }
 
 /** Generous, because a loaded machine is slow and not wrong. */
-export const waiting = { timeout: 10_000, interval: 5 }
+export const waiting = { interval: 5 }
 
 export function bytesOf(text: string | Uint8Array): Uint8Array {
   return typeof text === 'string' ? new TextEncoder().encode(text) : text

@@ -105,7 +105,7 @@ describe.each(durable)('looking at the store of a live node on $name', ({ name, 
 
     const second = await start()
     const link = `seq=3 hash=${report.head_hash}`
-    await expect.poll(() => second.output(), { timeout: 10_000 }).toContain(link)
+    await expect.poll(() => second.output()).toContain(link)
     await failLogins(second, 3, 6)
     const noted = `--expect 3:${report.head_hash}`
     expect(await run(`audit verify ${noted}`, env())).toMatchObject({ code: 0, stderr: '' })

@@ -56,7 +56,7 @@ async function startRealNats(): Promise<number> {
   const port = await freePort()
   const server = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
   closers.push(async () => server.kill())
-  await expect.poll(() => canConnect(port), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => canConnect(port)).toBe(true)
   return port
 }
 
@@ -125,7 +125,7 @@ async function listen(connect: Connect, boot: string, clusterId?: string) {
   return { bus, received, changes, texts: () => received.map(String) }
 }
 
-const patient = { timeout: 10_000, interval: 5 }
+const patient = { interval: 5 }
 
 for (const { name, open, skip } of kinds) {
   if (skip !== undefined) process.stderr.write(`a bus ${name} is not tested: ${skip}\n`)
@@ -235,7 +235,7 @@ it('[R-CL-17] a start behind a pooler in transaction mode is refused, and names 
   await expect(bus.start({ received() {}, changed() {} })).rejects.toThrow(
     /pooler in transaction mode cluster\.listen_url must be the database itself/,
   )
-}, 30_000)
+})
 
 it.each([
   { over: 'the protocol of NATS', isReal: false },

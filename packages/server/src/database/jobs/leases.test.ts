@@ -265,8 +265,8 @@ describe.each(testBackends)('a lease on $name', ({ name: backend, open }) => {
         await resume.promise
       })
       stale.catch(() => {})
-      await expect.poll(() => expireNow().catch(() => 0), { timeout: 10_000 }).toBe(1)
-      await expect.poll(() => next.lease.keep().catch(() => false), { timeout: 10_000 }).toBe(true)
+      await expect.poll(() => expireNow().catch(() => 0)).toBe(1)
+      await expect.poll(() => next.lease.keep().catch(() => false)).toBe(true)
       resume.resolve()
       await expect(stale).rejects.toThrow()
       expect(await finished()).toEqual([])

@@ -283,7 +283,7 @@ describe('a SQLite file', () => {
       { timeout: 20_000, interval: 250 },
     )
     await db.close()
-  }, 40_000)
+  })
 
   it('refuses a transaction that waits for something other than its own statements', async () => {
     const db = await openFile()

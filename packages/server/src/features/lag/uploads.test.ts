@@ -226,17 +226,14 @@ describe.each(durable)('uploads on $name', (backend) => {
     const { token } = lag.recording.flushOf(1)
     const begun = Buffer.from([0x1f, 0x8b, 8])
     const slow = halfUpload(lag.api.url, token, Buffer.alloc(500), begun)
-    await expect.poll(() => lag.files().length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => lag.files().length).toBe(1)
     const busy = await lag.upload(1, { token: 'whatever' })
     expect([busy.status, await busy.text()]).toEqual([404, refusal])
     await expect
-      .poll(
-        async () => {
-          await lag.clock.advance(1000)
-          return slow.answer()
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        await lag.clock.advance(1000)
+        return slow.answer()
+      })
       .toContain('404')
     expect(slow.answer()).toContain(refusal)
     expect(results()).toEqual({ busy: 1, time: 1 })

@@ -107,7 +107,7 @@ describe.each(testBackends)('the ring of notifications on $name', (backend) => {
           await notificationsStore.lockTotal(tx)
           const later = operator.send({})
           const waits = async () => (await scenario.db.get(waiting, {}))?.count
-          await expect.poll(waits, { timeout: 10_000 }).toBe(1)
+          await expect.poll(waits).toBe(1)
           const rows = [{ ...row, created_at_unix_ms: 1 }]
           const [id = 0] = await notificationsStore.insert(tx, rows)
           await notificationsStore.countIn(tx, [null])

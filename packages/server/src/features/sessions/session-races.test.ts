@@ -36,7 +36,7 @@ describe('sessions that several change at once on postgres', () => {
         const sent = nodes.map((node) => refresh(player.refresh_token, node))
         await vi.waitFor(async () => {
           expect(await scenario.db.get(waiting, {})).toEqual({ number: nodes.length })
-        }, 10_000)
+        })
         return () => Promise.all(sent)
       },
       { isolation: 'read committed' },

@@ -174,9 +174,9 @@ describe.each(testBackends)('registering for a tournament on $name', (backend) =
         async (tx) => {
           await tx.run(holdAccount, { user_id })
           const entered = register(id, user_id).then(() => order.push('entered'))
-          await expect.poll(waitingNow, { timeout: 10_000 }).toBe(1)
+          await expect.poll(waitingNow).toBe(1)
           const started = operator.move(id, 'running').then(() => order.push('started'))
-          await expect.poll(waitingNow, { timeout: 10_000 }).toBe(2)
+          await expect.poll(waitingNow).toBe(2)
           return [entered, started]
         },
         { isolation: 'read committed' },

@@ -115,7 +115,7 @@ describe('the error journal', () => {
   it('[O-ERR-1] writes a panic at once, because the process is about to end', async () => {
     const journal = await open()
     journal.record({ category: 'uncaught_exception', component: 'node', error: new Error('bug') })
-    await expect.poll(fileLines, { timeout: 10_000 }).toMatchObject([{ kind: 'panic' }])
+    await expect.poll(fileLines).toMatchObject([{ kind: 'panic' }])
   })
 
   it('[H-ERR-1] groups by fingerprint, last seen first, then by fingerprint', async () => {
@@ -250,7 +250,7 @@ describe('its file', () => {
 
     await rm(path, { recursive: true })
     await journal.clock.advance(5000)
-    await expect.poll(() => journal.writable(), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => journal.writable()).toBe(true)
     expect(await fileLines()).toHaveLength(2)
   })
 

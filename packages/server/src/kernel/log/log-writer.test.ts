@@ -222,14 +222,14 @@ describe('a reader that is slow or gone', () => {
     expect(taken).toBeGreaterThan(1000)
     expect(taken).toBeLessThan(1100)
     stream.resume()
-    return expect.poll(() => sink(line), { timeout: 10_000 }).toBe(true)
+    return expect.poll(() => sink(line)).toBe(true)
   })
 
   it('[O-LOG-3] survives a stream that breaks', async () => {
     const broken = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EPIPE')) })
     const sink = createStreamSink(broken)
     expect(sink('first\n')).toBe(true)
-    await expect.poll(() => sink('second\n'), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => sink('second\n')).toBe(false)
   })
 
   it('writes the lines of one turn at once, and a grave one without waiting', async () => {
@@ -238,7 +238,7 @@ describe('a reader that is slow or gone', () => {
     node.log.info('one')
     node.log.info('two')
     expect(texts).toEqual([])
-    await expect.poll(() => texts.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => texts.length).toBe(1)
     expect(texts[0]?.split('\n')).toHaveLength(3)
     node.log.info('three')
     node.log.error('four')

@@ -73,7 +73,7 @@ it('[R-CL-13, R-CL-18] a stopped edge drops its players, who are back when it go
   await expect.poll(() => heard, patient).toContain('again')
   await ana.close()
   await ben.close()
-}, 45_000)
+})
 
 for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
   it(`[R-CL-12, R-CL-13] parties outlive a coordinator that gets ${signal}`, async () => {
@@ -106,5 +106,5 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
     }
     await ana.close()
     await ben.close()
-  }, 45_000)
+  })
 }

@@ -53,7 +53,7 @@ it('[H-RUN-1] [H-RUN-2] [S-CRPC-2] [S-VIEW-1] operators see and call the script 
   expect(await rpc('broken')).toEqual({ ok: false, error: 'RPC handler error', ...cause })
   expect(await rpc('party.create')).toEqual({ ok: false, error: 'unknown RPC method' })
   expect(await node.stop()).toBe(0)
-}, 30_000)
+})
 
 it('[R-CON-1] [R-REC-1] [R-REC-7] a room is seen while it lives, and its record afterwards', async () => {
   const { start } = await setUp()
@@ -105,7 +105,7 @@ it('[R-REC-4] [O-STP-2] a node that stops closes its matches, and writes that', 
   expect(await node.stop()).toBe(0)
   const rows = await rowsOf(await test.reopen(), 'match_records')
   expect(rows).toMatchObject([{ name: 'arena', termination_reason: 'server_closed' }])
-}, 30_000)
+})
 
 it('[R-REV-1] a session that operators end loses its connection, the others keep theirs', async () => {
   const { start } = await setUp()
@@ -131,4 +131,4 @@ it('[R-REV-1] a session that operators end loses its connection, the others keep
   expect((await send('POST', `${path}/revoke`)).body).toEqual({ sessions_revoked: 2 })
   await expect.poll(() => states).toEqual([[ended], [ended]])
   expect(await node.stop()).toBe(0)
-}, 30_000)
+})

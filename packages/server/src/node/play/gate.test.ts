@@ -33,4 +33,4 @@ it('[S-GATE-2] [S-GATE-3] a node without its script refuses what needs it, and s
   } finally {
     await node.stop()
   }
-}, 30_000)
+})

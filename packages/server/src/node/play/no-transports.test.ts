@@ -21,4 +21,4 @@ it('[R-TR-2, R-WS-1] with every transport off the node serves HTTP, and no playe
   const rooms = matchesApi.list.ok.parse((await send('GET', '/matches')).body)
   expect(rooms).toMatchObject({ realtime_attached: false, total: 0, matchmaker: null })
   expect(await node.stop()).toBe(0)
-}, 30_000)
+})

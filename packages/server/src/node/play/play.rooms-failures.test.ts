@@ -157,7 +157,7 @@ describe('a script that fails', () => {
     expect(await dan.line()).toBe('kind 101 there')
     await callMethod(dan, 'waiting', {})
     expect([ann.received.length, dan.received.length]).toEqual([1, 0])
-  }, 30_000)
+  })
 })
 
 it('[R-PSH-1] what operators store is pushed to nobody', async () => {
@@ -181,7 +181,7 @@ it('[R-PSH-1] what operators store is pushed to nobody', async () => {
   ann.enter(making('den'))
   expect(await ann.line()).toBe('joined 1 den/')
   expect(ann.received).toEqual([])
-}, 30_000)
+})
 
 it.each(durable)(
   '[R-CLS-4] [R-REC-4] a stop with 1,000 rooms closes every record, on $name',

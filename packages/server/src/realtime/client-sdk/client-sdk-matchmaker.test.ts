@@ -126,7 +126,7 @@ it('[R-SDK-19] a match that was sent to a lost line is entered after the return'
   node.line.mend()
   expect((await search.room).id).toBe(bens.id)
   await Promise.all([far.close(), ana.connection.close(), ben.connection.close()])
-}, 30_000)
+})
 
 it('[R-SDK-19] [R-SDK-20] [R-MM-11] a party is matched as one; a token is used once', async () => {
   const [ana, ben, cid] = [await signIn('ana'), await signIn('ben'), await signIn('cid')]
@@ -201,6 +201,6 @@ it('[R-SDK-20] after a reconnect the party is read anew', async () => {
   await ben.connection.party.join({ party_id })
   expect(far.party.current?.members).toHaveLength(1)
   node.line.mend()
-  await vi.waitFor(() => expect(far.party.current?.members).toHaveLength(2), 10_000)
+  await vi.waitFor(() => expect(far.party.current?.members).toHaveLength(2))
   await Promise.all([far.close(), ana.connection.close(), ben.connection.close()])
-}, 30_000)
+})

@@ -129,7 +129,7 @@ it('[S-REL-8] [R-RET-4] finds a seat that waits: the player returns to it', asyn
   await vi.waitFor(async () => expect(await seen()).toContain(`drop ${participant}`))
   const now = await (await save())(ben)
   node.line.mend()
-  await vi.waitFor(() => expect(ana.state).toBe('open'), { timeout: 9_000 })
+  await vi.waitFor(() => expect(ana.state).toBe('open'))
   expect([ana.participant, ana.rooms.current]).toEqual([participant, room])
   const own = async () => (await seen()).filter((line) => line.includes(` ${participant}`))
   await vi.waitFor(async () =>

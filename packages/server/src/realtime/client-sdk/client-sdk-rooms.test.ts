@@ -109,7 +109,7 @@ it('[R-SDK-11] [R-SDK-23] a cut line resumes the seat, the room and what waited'
   expect(states.at(-1)).toEqual({ state: 'open', resumed: true, dropped: 0, lastClose: null })
   expect(ana.rooms.current).toBe(room)
   await Promise.all([ana.close(), ben.close()])
-}, 30_000)
+})
 
 it('[R-SDK-25] a connection cut without a packet is reconnecting after 15 s, and resumes its seat', async () => {
   const clock = createFakeClock()
@@ -134,7 +134,7 @@ it('[R-SDK-25] a connection cut without a packet is reconnecting after 15 s, and
   expect(ana.rooms.current).toBe(room)
   expect(await ana.rpc('echo', 'again', { as: 'text' })).toBe('again')
   await ana.close()
-}, 30_000)
+})
 
 it('[R-SDK-25] reconnect keeps the seat at a real node', async () => {
   const ana = await signedIn('ana')

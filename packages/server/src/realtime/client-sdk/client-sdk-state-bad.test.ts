@@ -150,7 +150,7 @@ describe('rooms with state, of scripts that err', () => {
     gone.room.on('closed', (end) => ends.push(end))
     kept.room.on('closed', (end) => ends.push(end))
     await writeFile(joinPath(node.folder, 'main.ts'), script('after'))
-    await expect.poll(() => ends, { timeout: 10_000 }).toMatchObject([{ reason: 'server' }])
+    await expect.poll(() => ends).toMatchObject([{ reason: 'server' }])
     kept.room.send(100, 'well')
     await expect.poll(() => kept.room.state).toMatchObject({ n: 1 })
     const after = await join('renamed', 'after')

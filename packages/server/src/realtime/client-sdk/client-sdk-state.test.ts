@@ -254,7 +254,7 @@ describe('rooms with state', () => {
     ana.room.send(100, 'ace')
     await expect.poll(() => viewOf(ana.room)?.table).toHaveLength(1)
     // A checkpoint follows within a second.
-    await expect.poll(() => savedTable(ana.room.id), { timeout: 5_000 }).toHaveLength(1)
+    await expect.poll(() => savedTable(ana.room.id)).toHaveLength(1)
     await expect(ana.connection.rpc('crash')).rejects.toThrow()
     await expect
       .poll(() => ana.connection.rpc('echo', 'up', { as: 'text' }).catch(() => ''))

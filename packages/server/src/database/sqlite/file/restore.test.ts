@@ -168,7 +168,7 @@ describe('a restore', () => {
     looking.close()
     expect(notes()).toEqual(['early', 'late'])
     expect(restore().replaced).not.toBeNull()
-  }, 15_000)
+  })
 
   it('[O-BAK-2] killed before any of its steps leaves the old file or the restored one', () => {
     let steps = 0

@@ -116,4 +116,4 @@ test('[R-CL-12] the next coordinator knows what is offered', async () => {
   await ann.call('matchmaker.add', fits)
   await cluster.pass(2000)
   expect(await acceptMatch(ann)).toBe(room)
-}, 20_000)
+})

@@ -127,7 +127,7 @@ test('[R-CL-12, R-CL-16] a coordinator dies: tickets keep id and age, parties al
   const cid = await gatherer(edge, 'cid')
   await cid.call('matchmaker.add', { min_count: 3 })
   expect(await acceptMatch(cid)).toBe(await acceptMatch(bob))
-}, 20_000)
+})
 
 test('[R-CL-12] a coordinator that stops hands over what only it knows', async () => {
   cluster = await startGatherings()
@@ -175,7 +175,7 @@ test('[R-CL-12] a party that the new coordinator does not have is closed', async
     ...{ type: 'party.closed', party_id, reason: 'coordinator_lost' },
   })
   expect(await ann.call('party.status')).toBe('party membership required')
-}, 20_000)
+})
 
 test('[R-CL-12, R-MM-9] a ticket goes with the last connection over all nodes', async () => {
   cluster = await startGatherings()

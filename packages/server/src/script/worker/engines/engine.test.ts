@@ -16,8 +16,6 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end()
 })
 
-const eventually = { timeout: 10_000 }
-
 describe('a worker runs whatever language its engine speaks', () => {
   it('and knows the files that it was given, and no other', async () => {
     const { worker, load, outcomes } = startWorker()
@@ -26,7 +24,7 @@ describe('a worker runs whatever language its engine speaks', () => {
     expect(worker.asked.size).toBe(0)
     call(worker, ['greet', 'shout', 'unheard'])
     await expect
-      .poll(() => outcomes, eventually)
+      .poll(() => outcomes)
       .toEqual(['done 1 ok hello', 'broadcast 100 hey', 'done 2 ok ', 'done 3 ok '])
   })
 
@@ -40,7 +38,7 @@ describe('a worker runs whatever language its engine speaks', () => {
     const { worker, load, outcomes } = startWorker()
     await load('round spin\ngreet reply hello')
     call(worker, ['round', 'greet'])
-    await expect.poll(() => outcomes, eventually).toEqual(['done 1 timed_out ', 'done 2 ok hello'])
+    await expect.poll(() => outcomes).toEqual(['done 1 timed_out ', 'done 2 ok hello'])
   })
 })
 
@@ -58,11 +56,11 @@ describe('what an engine goes on with after a wait', () => {
       ].join('\n'),
     )
     call(worker, ['ask', 'fails'])
-    await expect.poll(() => asked, eventually).toHaveLength(2)
+    await expect.poll(() => asked).toHaveLength(2)
     expect(outcomes).toEqual(['broadcast 100 first'])
     answer([])
     await expect
-      .poll(() => outcomes.slice(1).sort(), eventually)
+      .poll(() => outcomes.slice(1).sort())
       .toEqual(['broadcast 101 second', 'done 1 ok []', 'done 2 error '])
   })
 
@@ -70,33 +68,33 @@ describe('what an engine goes on with after a wait', () => {
     const { worker, load, outcomes, asked, answer } = startWorker()
     await load('ask call session_list\nask spin\ngreet reply hello')
     call(worker, ['ask', 'greet'])
-    await expect.poll(() => asked, eventually).toHaveLength(1)
+    await expect.poll(() => asked).toHaveLength(1)
     answer([])
-    await expect.poll(() => outcomes, eventually).toEqual(['done 2 ok hello', 'done 1 timed_out '])
+    await expect.poll(() => outcomes).toEqual(['done 2 ok hello', 'done 1 timed_out '])
   })
 
   it('[S-API-1] is a refusal where the node refused', async () => {
     const { worker, load, outcomes, asked, refuse } = startWorker()
     await load('ask call session_list')
     call(worker, ['ask'])
-    await expect.poll(() => asked, eventually).toHaveLength(1)
+    await expect.poll(() => asked).toHaveLength(1)
     refuse()
-    await expect.poll(() => outcomes, eventually).toEqual(['done 1 error '])
+    await expect.poll(() => outcomes).toEqual(['done 1 error '])
   })
 
   it('[S-LIM-4] is forgotten when the call has been given up', async () => {
     const { worker, load, outcomes, asked, answer, log } = startWorker({ callTimeoutMs: 50 })
     await load('ask call session_list\nask call broadcast 100 late')
     call(worker, ['ask'])
-    await expect.poll(() => asked, eventually).toHaveLength(1)
+    await expect.poll(() => asked).toHaveLength(1)
     await expect
       .poll(() => {
         worker.ping()
         return outcomes
-      }, eventually)
+      })
       .toEqual(['done 1 timed_out '])
     const said = () => log.lines.map(({ message }) => message)
-    await expect.poll(said, eventually).toContain('a handler is forgotten')
+    await expect.poll(said).toContain('a handler is forgotten')
     answer([])
     await worker.stop()
     expect(outcomes).toEqual(['done 1 timed_out '])

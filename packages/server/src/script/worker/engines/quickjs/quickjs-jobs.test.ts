@@ -40,9 +40,7 @@ describe('what an interrupted slice of the sandbox leaves behind', () => {
       guildhall.on_rpc('rounds', () => rounds)
     `)
     await rpc('leave')
-    await expect
-      .poll(async () => Number(await rpc('rounds')), { timeout: 10_000 })
-      .toBeGreaterThan(8)
+    await expect.poll(async () => Number(await rpc('rounds'))).toBeGreaterThan(8)
   })
 
   it.each([
