@@ -21,20 +21,28 @@ export type Operator = {
 export type OperatorOptions = {
   as?: Credentials
   width?: number
-  dark?: boolean
   /** Nobody is signed in yet. */
   stranger?: boolean
 }
+
+/** Where operators work: what is asked of whoever sits there, as a test needs it. */
+export type Desk = (
+  work: (operator: Operator) => Promise<void>,
+  options?: OperatorOptions & {
+    /** In a browser of its own, where the test changes what stays: its clock, say. */
+    alone?: boolean
+  },
+) => Promise<void>
 
 /** Opens a browser of its own state, in which somebody is signed in already. */
 export async function signedIn(
   browser: Browser,
   node: ServedNode,
-  { as = admin, width = 1440, dark = false, stranger = false }: OperatorOptions = {},
+  { as = admin, width, stranger = false }: OperatorOptions = {},
 ): Promise<Operator> {
   const context = await browser.newContext({
-    viewport: { width, height: width < 500 ? 844 : 900 },
-    colorScheme: dark ? 'dark' : 'light',
+    viewport: sizeOf(width),
+    colorScheme: 'light',
     reducedMotion: 'reduce',
   })
   if (!stranger) await context.addInitScript(keepSession(await node.sessionOf(as)))
@@ -61,26 +69,49 @@ export async function signedIn(
   }
 }
 
-/** Works as an operator who then leaves; a failure tells what the page showed. */
-export async function withOperator(
-  browser: Browser,
-  node: ServedNode,
-  work: (operator: Operator) => Promise<void>,
-  options?: OperatorOptions,
-): Promise<void> {
-  const operator = await signedIn(browser, node, options)
-  try {
-    await work(operator)
-  } catch (error) {
-    throw new Error(`${String(error)}\n${await shown(operator)}`, { cause: error })
-  } finally {
-    await operator.leave()
+/**
+ * Who works here stays at the page for the test that comes next, which costs a fifth of a page that
+ * is begun anew. Nothing is left on it, nor in what the browser keeps for it. A failure tells what
+ * the page showed.
+ */
+export function openDesk(browser: Browser, node: ServedNode): Desk {
+  const resting = new Map<string, Operator>()
+  return async (work, { alone = false, ...options } = {}) => {
+    const { as = admin, width, stranger = false } = options
+    const isKept = !alone && !stranger
+    const kept = isKept ? resting.get(as.username) : undefined
+    if (isKept) resting.delete(as.username)
+    const operator = kept ?? (await signedIn(browser, node, options))
+    if (kept !== undefined) await kept.page.setViewportSize(sizeOf(width))
+    try {
+      await work(operator)
+    } catch (error) {
+      const message = `${String(error)}\n${await shown(operator)}`
+      await operator.leave()
+      throw new Error(message, { cause: error })
+    }
+    if (!isKept) return operator.leave()
+    await rest(operator, node)
+    resting.set(as.username, operator)
   }
+}
+
+/** Leaves the dashboard for a document that does nothing, of the same origin and process. */
+async function rest({ page, complaints }: Operator, { url }: ServedNode): Promise<void> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.goto(`${url}/health/live`)
+  await page.evaluate('localStorage.clear()')
+  await page.emulateMedia({ colorScheme: 'light' })
+  complaints.length = 0
 }
 
 async function shown({ page, complaints }: Operator): Promise<string> {
   const tree = await page.locator('main').ariaSnapshot({ timeout: 1000 }).catch(String)
   return [`the page at ${page.url()}:`, tree.slice(0, 2000), ...complaints].join('\n')
+}
+
+function sizeOf(width = 1440) {
+  return { width, height: width < 500 ? 844 : 900 }
 }
 
 /** As beside another tab in which somebody has signed in. */

@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { buildDashboard } from '../build/build-page.ts'
 import { browserForTests } from './browser.ts'
-import { type Operator, type OperatorOptions, withOperator } from './operator.ts'
+import { type Desk, openDesk } from './operator.ts'
 import { type Played, play } from './players.ts'
 import { type Seeded, seed } from './seed.ts'
 import { type ServedNode, serveNode } from './served-node.ts'
@@ -15,8 +15,8 @@ export type Stage = {
   browser: Browser
   node: ServedNode
   seeded: Seeded
-  /** Signs somebody in; they leave when `work` is over. */
-  with(work: (operator: Operator) => Promise<void>, options?: OperatorOptions): Promise<void>
+  /** Signs somebody in for some work. */
+  with: Desk
 }
 
 export type LiveStage = Stage & { played: Played }
@@ -66,12 +66,7 @@ export async function describeInBrowser(tests: (stages: Stages) => void): Promis
 async function openStage(browser: Browser, settings?: Readonly<Record<string, string>>) {
   const node = await serveNode(settings)
   const seeded = await seed(node.client, Date.now())
-  const stage: Stage = {
-    browser,
-    node,
-    seeded,
-    with: (work, options) => withOperator(browser, node, work, options),
-  }
+  const stage: Stage = { browser, node, seeded, with: openDesk(browser, node) }
   return stage
 }
 

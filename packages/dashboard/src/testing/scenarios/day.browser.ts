@@ -70,7 +70,7 @@ export function dayTests(stage: () => LiveStage): void {
       await expect.poll(methods, { timeout: 20_000 }).toContain('daily')
       await node.client.runtime.rpc({ params: { method: 'daily' }, body: { payload: '' } })
       const failures = page.getByRole('table', { name: 'Script failures' })
-      await failures.getByText('nothing today').waitFor({ timeout: 5_000 })
+      await failures.getByText('nothing today').waitFor()
       const menu = page.getByRole('navigation', { name: 'Sections' })
       await menu.getByRole('link', { name: /^Runtime *1 new$/ }).waitFor()
     } finally {

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
+import type { Operator } from '../operator.ts'
 import { viewer } from '../served-node.ts'
 import type { LiveStage } from '../stage.ts'
 
@@ -76,7 +77,7 @@ export function lagTests(stage: () => LiveStage): void {
     const room_id = Number(stage().played.open.id)
     const started = await call('lag.start', { room_id, label, filters, duration_ms: 60_000 })
     await expect.poll(async () => (await found())?.recorders.recording).toBe(2)
-    await stage().with(async ({ page, open }) => {
+    const work = async ({ page, open }: Operator) => {
       await page.clock.install()
       await open('/lag?state=over&label=ends-later')
       await page.getByText('No capture is like that').waitFor()
@@ -84,7 +85,8 @@ export function lagTests(stage: () => LiveStage): void {
       await expect.poll(async () => (await found())?.state, { timeout: 20_000 }).toBe('sealed')
       await page.clock.runFor(16_000)
       await page.getByRole('row').getByText('ends-later').waitFor()
-    })
+    }
+    await stage().with(work, { alone: true })
   })
 
   it('[H-LAG-7] [L-CON-4] recordings are saved, analysed again and deleted; reports stay', async () => {

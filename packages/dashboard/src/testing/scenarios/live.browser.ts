@@ -44,7 +44,7 @@ export function liveTests(stage: () => LiveStage): void {
       await tree.getByText('{2}').last().click()
       await tree.getByText('<i>king</i>').waitFor()
       room.send(102, 'move')
-      await expect.poll(() => tree.textContent(), { timeout: 10_000 }).toContain('moves: 1')
+      await expect.poll(() => tree.textContent()).toContain('moves: 1')
       await tree.getByText('<i>king</i>').waitFor()
       expect(complaints).toEqual([])
     })

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { int64Max } from '@guildhall/contract'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Operator, type OperatorOptions, withOperator } from '../operator.ts'
+import { type Desk, openDesk } from '../operator.ts'
 import { type ServedNode, serveNode, viewer } from '../served-node.ts'
 import type { Stage } from '../stage.ts'
 
@@ -48,6 +48,7 @@ export function realStoreTests(stage: () => Stage): void {
     GUILDHALL_WALLET__LEDGER_RETENTION: '1000000',
   }
   let node: ServedNode
+  let atPage: Desk
   let id = ''
 
   /** Changes the file while no node has it. */
@@ -57,10 +58,8 @@ export function realStoreTests(stage: () => Stage): void {
     work(db)
     db.close()
     node = await serveNode(settings)
+    atPage = openDesk(stage().browser, node)
   }
-
-  const atPage = (work: (operator: Operator) => Promise<void>, as?: OperatorOptions) =>
-    withOperator(stage().browser, node, work, as)
 
   beforeAll(async () => {
     node = await serveNode(settings)
@@ -81,7 +80,7 @@ export function realStoreTests(stage: () => Stage): void {
       db.prepare('UPDATE wallet_balances SET balance = :last').run({ last: int64Max })
       db.exec('COMMIT')
     })
-  }, 30_000)
+  })
 
   afterAll(async () => {
     await node?.stop()

@@ -1,6 +1,6 @@
 import type { Page, Request } from 'playwright-core'
-import { beforeAll, describe, expect, it } from 'vitest'
-import type { Operator } from '../operator.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Operator, signedIn } from '../operator.ts'
 import type { LiveStage } from '../stage.ts'
 import { idsOf, pathOf, views } from './views.browser.ts'
 
@@ -61,7 +61,7 @@ export function watchingTests(stage: () => LiveStage): void {
   })
 
   it('a script is read again after its node started anew between two readings', async () => {
-    await stage().with(async ({ page, open }) => {
+    const work = async ({ page, open }: Operator) => {
       await page.clock.install()
       let uptime_seconds = 5_000
       await page.route('**/status', async (route) => {
@@ -83,35 +83,41 @@ export function watchingTests(stage: () => LiveStage): void {
       expect(await readings()).toBe(0)
       uptime_seconds = 3
       expect(await readings()).toBe(1)
-    })
+    }
+    await stage().with(work, { alone: true })
   })
 
   describe('a view that nobody touches asks little of the node', () => {
+    let operator: Operator
+    let requests: ReturnType<typeof requestsOf>
     let ids: Readonly<Record<string, string>>
+
     beforeAll(async () => {
+      operator = await signedIn(stage().browser, stage().node)
+      await operator.page.clock.install()
+      requests = requestsOf(operator.page)
       ids = await idsOf(stage())
     })
 
+    afterAll(() => operator?.leave())
+
+    /** What `clock.runFor` does, which would be done again in every view that is opened later. */
+    async function pass(ms: number): Promise<void> {
+      await operator.page.evaluate(`__pwClock.controller.runFor(${ms})`)
+      await requests.answered()
+    }
+
     it.each(views)('/dashboard%s', async (path, sign) => {
-      await stage().with(async ({ page, open }) => {
-        await page.clock.install()
-        const requests = requestsOf(page)
-        await open(pathOf(path, ids))
-        await page.getByText(sign).locator('visible=true').first().waitFor()
-        // What has just been opened is read more often.
-        for (let second = 0; second < 90; second += 5) {
-          await page.clock.runFor(5_000)
-          await requests.answered()
-        }
-        requests.forget()
-        for (let second = 0; second < 60; second += 2) {
-          await page.clock.runFor(2_000)
-          await requests.answered()
-        }
-        const asked = requests.paths()
-        const most = path === '' ? perMinute.overview : perMinute.elsewhere
-        expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(most)
-      })
+      const { page, open } = operator
+      await open(pathOf(path, ids))
+      await page.getByText(sign).locator('visible=true').first().waitFor()
+      // What has just been opened is read more often.
+      for (let second = 0; second < 90; second += 10) await pass(10_000)
+      requests.forget()
+      for (let second = 0; second < 60; second += 2) await pass(2_000)
+      const asked = requests.paths()
+      const most = path === '' ? perMinute.overview : perMinute.elsewhere
+      expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(most)
     })
   })
 }
@@ -134,7 +140,7 @@ function requestsOf(page: Page) {
     forget() {
       paths = []
     },
-    answered: () => expect.poll(() => open.size, { interval: 5, timeout: 10_000 }).toBe(0),
+    answered: () => expect.poll(() => open.size, { interval: 5 }).toBe(0),
   }
 }
 
