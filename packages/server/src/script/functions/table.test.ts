@@ -119,7 +119,12 @@ async function answersTo(attempts: readonly Attempt[]): Promise<string[]> {
   return answers
 }
 
-const evaluated = (code: string): unknown => runInThisContext(`(${code})`)
+const known = new Map<string, unknown>()
+
+function evaluated(code: string): unknown {
+  if (!known.has(code)) known.set(code, runInThisContext(`(${code})`))
+  return known.get(code)
+}
 
 function takes(schema: z.ZodType, code: string): boolean {
   try {

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
-import { player, startHarness } from '../host.fixture.ts'
+import { createHarness, type Harness, player, startHarness } from '../host.fixture.ts'
 
 /** What a script in bad faith does with the channel of its process. */
 const ofChannel = `
@@ -15,78 +15,87 @@ const ofChannel = `
 
 const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
+const endings = [
+  ['exits', 'process.exit(0)'],
+  ['exits with an error', 'process.exit(7)'],
+  ['uses up its memory', 'for (const a = []; ; ) a.push(new Array(1000).fill(a.length))'],
+  ['allocates all of it at once', 'new Array(3e7).fill(0).map((_, n) => [n])'],
+  ['fills a map', 'for (const m = new Map(), n = [0]; ; n[0]++) m.set(n[0], n[0])'],
+  ['keeps buffers', 'for (const a = []; ; ) a.push(new Uint8Array(1e6).fill(1))'],
+  ['closes its channel', 'closeSync(3)'],
+  ['sends garbage', 'post("garbage")'],
+  ['sends nothing', 'post(null)'],
+  ['sends a false batch', 'post({ type: "batch" })'],
+  ['sends a batch too much', 'post({ ...empty, answered: 9 })'],
+  ['sends false records', 'post({ ...empty, words: 1, buffer: new Float64Array([77]).buffer })'],
+  [
+    'writes to its channel what is no message',
+    'writeSync(3, Buffer.from([4, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]))',
+  ],
+  ['writes to its channel what has no form', 'writeSync(3, Buffer.from([0, 0, 0, 0, 9, 0, 0, 0]))'],
+  ['writes to its channel a batch without its texts', 'writeSync(3, batch(0, 1))'],
+  ['writes to its channel a batch without its buffer', 'writeSync(3, batch(8, 0))'],
+  ['writes to its channel what never ends', 'writeSync(3, Buffer.alloc(64, 65))'],
+  ['takes no message any more', 'channel().removeAllListeners("data")'],
+  ['answers a ping that was not sent', 'post({ type: "pong", n: 77 })'],
+  ['sends what cannot be read', 'post({ type: "print", level: "loud", text: "x", omitted: 0 })'],
+] as const
+
 describe('a worker that ends', () => {
-  it.each([
-    ['exits', 'process.exit(0)'],
-    ['exits with an error', 'process.exit(7)'],
-    ['uses up its memory', 'for (const a = []; ; ) a.push(new Array(1000).fill(a.length))'],
-    ['allocates all of it at once', 'new Array(3e7).fill(0).map((_, n) => [n])'],
-    ['fills a map', 'for (const m = new Map(), n = [0]; ; n[0]++) m.set(n[0], n[0])'],
-    ['keeps buffers', 'for (const a = []; ; ) a.push(new Uint8Array(1e6).fill(1))'],
-    ['closes its channel', 'closeSync(3)'],
-    ['sends garbage', 'post("garbage")'],
-    ['sends nothing', 'post(null)'],
-    ['sends a false batch', 'post({ type: "batch" })'],
-    [
-      'sends a batch too much',
-      'post({ type: "batch", answered: 9, words: 0, buffer: new ArrayBuffer(0), texts: [], calls: [], stopped: [] })',
-    ],
-    [
-      'sends false records',
-      'post({ type: "batch", answered: 0, words: 1, buffer: new Float64Array([77]).buffer, texts: [], calls: [], stopped: [] })',
-    ],
-    [
-      'writes to its channel what is no message',
-      'writeSync(3, Buffer.from([4, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]))',
-    ],
-    [
-      'writes to its channel what has no form',
-      'writeSync(3, Buffer.from([0, 0, 0, 0, 9, 0, 0, 0]))',
-    ],
-    ['writes to its channel a batch without its texts', 'writeSync(3, batch(0, 1))'],
-    ['writes to its channel a batch without its buffer', 'writeSync(3, batch(8, 0))'],
-    ['writes to its channel what never ends', 'writeSync(3, Buffer.alloc(64, 65))'],
-    ['takes no message any more', 'channel().removeAllListeners("data")'],
-    ['answers a ping that was not sent', 'post({ type: "pong", n: 77 })'],
-    ['sends what cannot be read', 'post({ type: "print", level: "loud", text: "x", omitted: 0 })'],
-  ])(
-    '[S-REC-1] [S-REC-5] [S-WP-4] [O-ERR-1] is journalled and started again, and the node goes on: it %s',
-    async (_name, body) => {
-      const { rpc, host, until, lines, journal } = await script(
-        `
+  /** One host, whose worker is started again after each of them. */
+  let harness: Harness
+  beforeAll(async () => {
+    const ways = endings.map(([, body]) => `async () => { ${body} }`)
+    const main = `
       import { closeSync, writeSync } from 'node:fs'
       ${ofChannel}
       const batch = (buffer: number, texts: number) =>
         Buffer.from(Uint32Array.from([16, 2, 0, 0, buffer, texts]).buffer)
+      const nothing = { texts: [], calls: [], stopped: [] }
+      const empty = { type: 'batch', answered: 0, words: 0, buffer: new ArrayBuffer(0), ...nothing }
+      const ways = [${ways.join(',\n')}]
       const reasons: string[] = []
       guildhall.on_start(({ reason }) => { reasons.push(reason) })
-      guildhall.on_rpc('go', async () => { ${body}; return new Promise(() => {}) })
+      guildhall.on_rpc('go', async (_ctx, way) => {
+        await ways[Number(new TextDecoder().decode(way))]()
+        return new Promise(() => {})
+      })
       guildhall.on_rpc('reasons', () => reasons)
-    `,
-        { deadline_ms: 15_000 },
-      )
-      expect(await rpc('reasons')).toBe('["boot"]')
-      expect(await rpc('go')).toEqual({ error: 'RPC runtime not available' })
+    `
+    const config = { deadline_ms: 15_000, restart_limit: 1_000 }
+    harness = createHarness({ files: { 'main.ts': main }, config })
+    await harness.host.start()
+    expect(await harness.rpc('reasons')).toBe('["boot"]')
+    return () => harness.close()
+  })
+
+  it.each(endings.map(([name], way) => [name, way] as const))(
+    '[S-REC-1] [S-REC-5] [S-WP-4] [O-ERR-1] is journalled and started again, and the node goes on: it %s',
+    async (_name, way) => {
+      const { rpc, host, until, lines, journal } = harness
+      const generation = Number(host.describe().readiness.generation)
+      const [errors, logged] = [host.metrics().script_call_errors_total, lines('error').length]
+      const journalled = () => {
+        const { entries } = journal.page({ offset: 0, limit: 99 })
+        const ours = entries.filter((e) => e.category === 'worker' && e.component === 'script')
+        return ours.reduce((sum, { count }) => sum + count, 0)
+      }
+      const before = journalled()
+      expect(await rpc('go', String(way))).toEqual({ error: 'RPC runtime not available' })
       expect(host.metrics()).toMatchObject({
         script_call_timeouts_total: 0,
-        script_call_errors_total: 1,
+        script_call_errors_total: errors + 1,
       })
       expect(host.game.serving()).toBe(false)
-      expect(host.describe()).toMatchObject({
-        attached: false,
-        script: null,
-        readiness: { generation: 1 },
-      })
+      expect(host.describe()).toMatchObject({ script: null, readiness: { generation } })
+      expect(host.describe().attached).toBe(false)
       await until(() => host.readiness().state === 'ready')
       expect(await rpc('reasons')).toBe('["restart"]')
-      expect(host.describe().readiness).toMatchObject({
-        generation: 2,
-        recovery: { circuit_open: false, consecutive_failures: 1 },
-      })
-      const { entries } = journal.page({ offset: 0, limit: 9 })
-      expect(entries).toMatchObject([{ category: 'worker', component: 'script', count: 1 }])
+      const recovery = { circuit_open: false, consecutive_failures: expect.any(Number) }
+      expect(host.describe().readiness).toMatchObject({ generation: generation + 1, recovery })
+      expect(journalled()).toBe(before + 1)
       const fields = expect.objectContaining({ reason: expect.any(String) })
-      expect(lines('error')).toContainEqual(
+      expect(lines('error').slice(logged)).toContainEqual(
         expect.objectContaining({ message: 'the script worker failed', fields }),
       )
     },
