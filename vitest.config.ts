@@ -21,9 +21,9 @@ export default defineConfig({
   test: {
     globalSetup: ['scripts/build/built-server.ts'],
     // Generous, because a loaded machine must not turn a right answer into a failure.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     setupFiles: ['scripts/patient-waits.ts'],
     // Two that compute and two that wait: many tests wait for a process, a lease or a minute. Five
     // workers took a fifth longer: each compiles for itself what it runs.

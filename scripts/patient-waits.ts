@@ -4,7 +4,7 @@ import { vi } from 'vitest'
  * Loaded by every test file: `vi.waitFor` waits for as long as `expect.poll` does. Its own limit is
  * a second, in which a loaded machine may do nothing at all.
  */
-const patienceMs = 15_000
+const patienceMs = 30_000
 
 const waitFor = vi.waitFor
 

@@ -78,7 +78,7 @@ it('[O-STA-3] says to a person where to go, in at most ten lines, and shows no l
       said += chunk.toString()
     })
   }
-  await vi.waitFor(() => expect(said).toContain('Try next'), { timeout: 20_000 })
+  await vi.waitFor(() => expect(said).toContain('Try next'))
   expect(said.trimEnd().split('\n').length).toBeLessThanOrEqual(10)
   expect(said).toMatch(/^guildhall \S+ ready http=/m)
   expect(said).toMatch(/ WARN {2}node: console\.username and console\.password are the defaults/)
@@ -179,7 +179,7 @@ it.runIf(process.platform !== 'win32')(
     }
     // Both streams end when the node has ended, which holds them too.
     const ended = Promise.all([once(shell.stdout, 'end'), once(shell.stderr, 'end')])
-    await vi.waitFor(() => expect(said).toMatch(/ ready http=/), { timeout: 20_000 })
+    await vi.waitFor(() => expect(said).toMatch(/ ready http=/))
     const url = / ready http=(\S+)/.exec(said)?.[1] ?? ''
     shell.kill('SIGTERM')
     await ended
@@ -216,7 +216,7 @@ it('[O-STP-1] ends in order when it is asked to during its start', async () => {
   node.child.stderr.on('data', (chunk) => {
     said += chunk
   })
-  await vi.waitFor(() => expect(said).toContain('loading'), { timeout: 20_000 })
+  await vi.waitFor(() => expect(said).toContain('loading'))
   node.child.kill('SIGTERM')
   expect(await node.exited).toEqual([0, null])
   expect(said).toContain('stopped during the start')
@@ -283,9 +283,8 @@ it('[O-STA-3] serves also when nobody is there for its ready line', async () => 
   const node = spawnNode({ GUILDHALL_HTTP__BIND: `127.0.0.1:${port}` })
   node.child.stdout.destroy()
   node.child.stderr.resume()
-  await vi.waitFor(
-    async () => expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200),
-    { timeout: 20_000 },
+  await vi.waitFor(async () =>
+    expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200),
   )
   node.child.kill('SIGTERM')
   expect(await node.exited).toEqual([0, null])

@@ -44,7 +44,7 @@ async function prepare() {
   return { db, start, claimedUntil }
 }
 
-const patient = { timeout: 30_000, interval: 20 }
+const patient = { interval: 20 }
 
 it('[R-REC-6] renews the claim on its id while the script still loads', async () => {
   const { start, claimedUntil } = await prepare()

@@ -222,13 +222,13 @@ it.each(['sqlite', 'postgres'] as const)(
       const starting = spawnNodeProcess({ ...keys, 'server.node_id': nodeId(round) })
       starting.ready.catch(() => undefined)
       const resets = () => starting.output().split('reset a board').length - 1
-      await expect.poll(resets, { timeout: 20_000, interval: 1 }).toBeGreaterThan(10)
+      await expect.poll(resets, { interval: 1 }).toBeGreaterThan(10)
       await starting.kill()
       killed += resets()
     }
     expect(killed).toBeLessThan(boards)
     const last = await start(test, { ...execute, ...shortLease, 'server.node_id': nodeId(2) })
-    await expect.poll(() => isDone(last, today), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => isDone(last, today)).toBe(true)
     expect(await last.stop()).toBe(0)
     await expectOnce(test, today)
   },
@@ -243,7 +243,7 @@ it('[O-SCH-1] [O-SCH-3] nodes that race on one server reset every board once', a
   )
   const started = await Promise.all(racing)
   for (const node of started) {
-    await expect.poll(() => isDone(node, today), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => isDone(node, today)).toBe(true)
   }
   const leaders = await Promise.all(
     started.map(async (node) => (await statusOf(node)).scheduler.leader),

@@ -87,7 +87,7 @@ function processesOf(pid: number): Map<string, number> {
   return found
 }
 
-const patient = { timeout: 30_000, interval: 50 }
+const patient = { interval: 50 }
 
 async function bothAnswer(): Promise<void> {
   const heard = new Set<string>()

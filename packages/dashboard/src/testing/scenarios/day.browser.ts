@@ -67,7 +67,7 @@ export function dayTests(stage: () => LiveStage): void {
       const broken = "guildhall.on_rpc('daily', () => { throw new Error('nothing today') })"
       writeFileSync(join(scripts, 'main.ts'), `${script}\n${broken}\n`)
       const methods = async () => (await node.client.runtime.get({})).script?.rpcs
-      await expect.poll(methods, { timeout: 20_000 }).toContain('daily')
+      await expect.poll(methods).toContain('daily')
       await node.client.runtime.rpc({ params: { method: 'daily' }, body: { payload: '' } })
       const failures = page.getByRole('table', { name: 'Script failures' })
       await failures.getByText('nothing today').waitFor()

@@ -82,7 +82,7 @@ export function lagTests(stage: () => LiveStage): void {
       await open('/lag?state=over&label=ends-later')
       await page.getByText('No capture is like that').waitFor()
       await call('lag.flush', { capture_id: started.capture_id })
-      await expect.poll(async () => (await found())?.state, { timeout: 20_000 }).toBe('sealed')
+      await expect.poll(async () => (await found())?.state).toBe('sealed')
       await page.clock.runFor(16_000)
       await page.getByRole('row').getByText('ends-later').waitFor()
     }

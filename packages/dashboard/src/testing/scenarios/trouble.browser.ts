@@ -38,7 +38,7 @@ export function troubleTests(stage: () => Stage): void {
       await page.evaluate(
         `document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`,
       )
-      await page.getByText('no connection').waitFor({ timeout: 20_000 })
+      await page.getByText('no connection').waitFor()
       await expect.poll(() => page.getByText('Red Team').count()).toBe(1)
     })
   })

@@ -14,7 +14,7 @@ export function watchingTests(stage: () => LiveStage): void {
       const table = page.getByRole('table', { name: 'Audit trail' })
       await table.getByText('groups.create').first().waitFor()
       await change('Watched One')
-      await expect.poll(() => firstRow(page), slowly).toContain('groups.create')
+      await expect.poll(() => firstRow(page)).toContain('groups.create')
       await page.getByText(/^read \d+ s ago$/).waitFor()
 
       const place = () => page.evaluate<number>(`${frame}.scrollTop`)
@@ -24,7 +24,7 @@ export function watchingTests(stage: () => LiveStage): void {
       await change('Watched Three')
       await client.leaderboards.create({ body: { id: 'watched' } })
       const waiting = page.getByRole('button', { name: '3 new lines' })
-      await waiting.waitFor({ timeout: slowly.timeout })
+      await waiting.waitFor()
       expect(await violations()).toEqual([])
       // The line of the button above it is all that moves.
       expect(await place()).toBe(400)
@@ -45,13 +45,13 @@ export function watchingTests(stage: () => LiveStage): void {
     await say('before', 40)
     await stage().with(async ({ page, open, complaints }) => {
       await open('/logs')
-      await expect.poll(() => firstRow(page), slowly).toContain('before 40')
+      await expect.poll(() => firstRow(page)).toContain('before 40')
       await say('seen', 1)
-      await expect.poll(() => firstRow(page), slowly).toContain('seen 1')
+      await expect.poll(() => firstRow(page)).toContain('seen 1')
       await page.evaluate(`${frame}.scrollTo({ top: 400 })`)
       await say('later', 12)
       const waiting = page.getByRole('button', { name: '12 new lines' })
-      await waiting.waitFor({ timeout: slowly.timeout })
+      await waiting.waitFor()
       expect(await page.evaluate<number>(`${frame}.scrollTop`)).toBe(400)
       expect(await page.getByText('later 1', { exact: true }).count()).toBe(0)
       await waiting.click()
@@ -145,9 +145,6 @@ function requestsOf(page: Page) {
 }
 
 const frame = "document.querySelector('.table-frame')"
-
-/** Lists are read again every few seconds. */
-const slowly = { timeout: 15_000 }
 
 async function firstRow(page: Operator['page']): Promise<string> {
   return (await page.locator('tbody tr[data-row="0"]').textContent()) ?? ''

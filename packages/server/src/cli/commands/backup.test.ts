@@ -75,7 +75,7 @@ describe('the restore drill', () => {
   it('[O-BAK-1] [O-BAK-2] [O-BAK-3] brings back what was there when the backup began, under load', async () => {
     const first = await start()
     const load = [register(first, 'a'), register(first, 'b')]
-    await expect.poll(() => load[0]?.acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(20)
+    await expect.poll(() => load[0]?.acknowledged.length).toBeGreaterThan(20)
     const before = load.flatMap(({ acknowledged }) => [...acknowledged])
     expect(await run('backup --to copy.db')).toMatchObject({ code: 0, stderr: '' })
     expect((await run('backup --to copy.db')).code).toBe(1)
@@ -113,7 +113,7 @@ describe('the restore drill', () => {
   it('[O-BAK-1] backs up a file whose node was killed, and one whose node has stopped', async () => {
     const killed = await start()
     const load = register(killed, 'k')
-    await expect.poll(() => load.acknowledged.length, { timeout: 20_000 }).toBeGreaterThan(5)
+    await expect.poll(() => load.acknowledged.length).toBeGreaterThan(5)
     await load.stop()
     await killed.kill()
     expect((await run('backup --to killed.db')).code).toBe(0)

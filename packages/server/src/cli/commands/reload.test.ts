@@ -69,9 +69,7 @@ it('[S-REL-9] [S-REL-10] reload prints what came of it, which is not in the audi
 it('[S-REL-9] SIGHUP loads the script anew', async () => {
   const { node } = await open()
   process.kill(node.pid, 'SIGHUP')
-  await expect
-    .poll(() => node.output(), { timeout: 20_000 })
-    .toMatch(/the script serves .*generation=2 reason=signal/)
+  await expect.poll(() => node.output()).toMatch(/the script serves .*generation=2 reason=signal/)
 }, 60_000)
 
 it('[S-REL-9] SIGHUP that comes twice while a candidate loads ends in one that serves', async () => {
@@ -82,9 +80,8 @@ it('[S-REL-9] SIGHUP that comes twice while a candidate loads ends in one that s
     while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeout(done, 20))
     guildhall.on_rpc('x', () => 2)`)
   const count = (text: RegExp) => node.output().match(text)?.length ?? 0
-  const soon = { timeout: 20_000 }
   process.kill(node.pid, 'SIGHUP')
-  await expect.poll(() => count(/a candidate loads/g), soon).toBe(1)
+  await expect.poll(() => count(/a candidate loads/g)).toBe(1)
   process.kill(node.pid, 'SIGHUP')
   process.kill(node.pid, 'SIGHUP')
   writeFileSync(go, '')
@@ -92,7 +89,7 @@ it('[S-REL-9] SIGHUP that comes twice while a candidate loads ends in one that s
   const last = JSON.parse((await run('reload --json')).stdout)
   expect(last).toMatchObject({ ok: true, outcome: 'active', reason: 'signal' })
   const served = () => count(/the script serves .*reason=signal/g)
-  await expect.poll(served, soon).toBe(last.generation - 1)
+  await expect.poll(served).toBe(last.generation - 1)
   expect(served()).toBeGreaterThanOrEqual(2)
   expect(served()).toBeLessThanOrEqual(4)
   expect(count(/rejected/g)).toBe(0)

@@ -84,7 +84,7 @@ describe.each(durable)('looking at the store of a live node on $name', ({ name, 
       const body = { username: `nobody-${turn}`, password: 'wrong' }
       await createCaller(at.url)('POST', '/console/v1/login', { body })
     }
-    await expect.poll(async () => (await verify()).rows, { timeout: 15_000 }).toBe(rows)
+    await expect.poll(async () => (await verify()).rows).toBe(rows)
   }
 
   async function meddle(text: string): Promise<void> {
@@ -200,12 +200,12 @@ describe.each(durable)('two nodes and one chain on $name', ({ name, open }) => {
         return ok ? rows : stdout
       }
       for (const { url } of nodes) await login(url)
-      await expect.poll(sealed, { timeout: 15_000 }).toBe(2)
+      await expect.poll(sealed).toBe(2)
       const holder = nodes.findIndex((node) => node.output().includes('took a lease lease=sealer'))
       const [killed, other] = holder === 0 ? nodes : nodes.toReversed()
       await killed?.kill()
       await login(other?.url ?? '')
-      await expect.poll(sealed, { timeout: 30_000 }).toBe(3)
+      await expect.poll(sealed).toBe(3)
       await other?.stop()
       await test.dispose()
     },

@@ -280,7 +280,7 @@ describe('a SQLite file', () => {
         await db.run(insertNote, { id: `after-${writes}`, note: 'x' })
         expect(length()).toBeLessThanOrEqual(64 * 1_048_576)
       },
-      { timeout: 20_000, interval: 250 },
+      { interval: 250 },
     )
     await db.close()
   })

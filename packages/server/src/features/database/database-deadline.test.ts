@@ -172,7 +172,7 @@ describe.each(durable)('the deadline of the explorer on $name', (backend) => {
           expect(seen?.by_index).toBeGreaterThan(Number(before?.by_index) + 10)
           return seen
         },
-        { timeout: 15_000, interval: 1000 },
+        { interval: 1000 },
       )
       // Making the index reads the table too, and may be reported late.
       expect(Number(after?.whole) - Number(before?.whole)).toBeLessThan(5)

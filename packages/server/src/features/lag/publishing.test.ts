@@ -207,9 +207,7 @@ describe.each(durable)('publishing on $name', (backend) => {
       for (const { socket } of sockets) socket.destroy()
     })
     await expect
-      .poll(() => Promise.all(lag.files().map((name) => sizeOf(join(lag.rawRoot, name)))), {
-        timeout: 20_000,
-      })
+      .poll(() => Promise.all(lag.files().map((name) => sizeOf(join(lag.rawRoot, name)))))
       .toEqual(tokens.map(() => body.length - 1))
     // What is swept is counted a little later.
     await expect.poll(() => (held() - before) / uploads).toBeLessThan(256 * 1024)

@@ -5,7 +5,7 @@ import { openRawConnection, sendRaw } from './connection/raw-connection.fixture.
 import { openSampleServer } from './server.fixture.ts'
 import type { HttpConfig } from './server.ts'
 
-const patience = { timeout: 30_000, interval: 50 }
+const patience = { interval: 50 }
 const get = 'GET /open HTTP/1.1\r\nHost: a\r\n\r\n'
 
 describe('slow readers', () => {

@@ -6,7 +6,7 @@ import { freePort, openRealNodes, playerOf, type RealNodes } from './real-nodes.
 
 /** What players see when a node of three is stopped and goes on, or is killed. */
 
-const patient = { timeout: 20_000, interval: 50 }
+const patient = { interval: 50 }
 type MeasuredNode = NodeProcess & { metricsPort: number }
 let real: RealNodes
 let nodes: MeasuredNode[] = []

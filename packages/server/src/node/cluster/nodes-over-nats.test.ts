@@ -12,7 +12,7 @@ import { freePort, openRealNodes, playerOf, type RealNodes } from './real-nodes.
 const hasNats = spawnSync('nats-server', ['--version']).status === 0
 if (!hasNats) process.stderr.write('nodes over NATS are not tested: nats-server is not installed\n')
 
-const patient = { timeout: 30_000, interval: 50 }
+const patient = { interval: 50 }
 
 describe.skipIf(!hasNats)('nodes over NATS', () => {
   let real: RealNodes

@@ -6,7 +6,7 @@ import { openRealNodes, playerOf, type RealNodes } from './real-nodes.fixture.ts
 
 /** What players see when the database of two nodes stalls. */
 
-const patient = { timeout: 30_000, interval: 50 }
+const patient = { interval: 50 }
 let real: RealNodes
 let stalling: Awaited<ReturnType<typeof startProxy>>
 let nodes: NodeProcess[] = []

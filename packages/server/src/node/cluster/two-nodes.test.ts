@@ -29,7 +29,7 @@ function start(name: string, keys: Readonly<Record<string, string>> = {}): Promi
 
 const player = (at: number, name: string): Promise<Connection> => playerOf(nodes[at], name)
 
-const patient = { timeout: 20_000, interval: 20 }
+const patient = { interval: 20 }
 
 it('[R-CL-3, R-CL-4, R-CL-5] players on two nodes meet in a room by its name', async () => {
   const [ana, ben] = [await player(0, 'ana'), await player(1, 'ben')]

@@ -8,7 +8,7 @@ import { createCaller } from '../../testing/api.ts'
 import { startNodeProcess } from '../../testing/node-process.ts'
 import { openOperator } from '../../testing/operator.ts'
 
-const eventually = { timeout: 20_000, interval: 20 }
+const eventually = { interval: 20 }
 
 /** A node whose script a test changes, as operators and players see it. */
 async function open(files: Record<string, string>, keys: Record<string, string> = {}) {

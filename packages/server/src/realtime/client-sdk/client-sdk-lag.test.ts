@@ -114,7 +114,7 @@ it('[L-START-2] [L-FLUSH-3] [R-SDK-28] a script starts, watches and ends a captu
   })
   await expect.poll(() => recorder.state).toBe('uploaded')
   await expect
-    .poll(async () => (await operator.lag.reports({ query: {} })).items[0], { timeout: 20_000 })
+    .poll(async () => (await operator.lag.reports({ query: {} })).items[0])
     .toMatchObject({ status: 'complete', label: 'script', quality: { sample_count: 80 } })
   const [report] = (await operator.lag.reports({ query: {} })).items
   const shown = [report?.summaries, report?.server].map((side) =>

@@ -58,7 +58,7 @@ async function save(): Promise<(connection: Connection) => Promise<string>> {
   await rename(`${at}~`, at)
   const is = String(saved)
   return async (connection) => {
-    await vi.waitFor(async () => expect(await version(connection)).toBe(is), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await version(connection)).toBe(is))
     return is
   }
 }

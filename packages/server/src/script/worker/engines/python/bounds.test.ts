@@ -192,7 +192,7 @@ describe('[S-LIM-1] a handler of Python is interrupted, and its state lives on',
 
   it('and so is a finalizer that runs when a timer has ended', async () => {
     await shared().rpc('leaves')
-    await expect.poll(() => shared().rpc('finalized'), { timeout: 20_000 }).toBe('1')
+    await expect.poll(() => shared().rpc('finalized')).toBe('1')
     await expectAlive()
   })
 
