@@ -70,9 +70,9 @@ export async function signedIn(
 }
 
 /**
- * Who works here stays at the page for the test that comes next, which costs a fifth of a page that
- * is begun anew. Nothing is left on it, nor in what the browser keeps for it. A failure tells what
- * the page showed.
+ * Who works here stays at the page for the test that comes next: a page that is begun anew is a
+ * process of the browser. Nothing is left on it, nor in what the browser keeps for it. A failure
+ * comes with what the page showed.
  */
 export function openDesk(browser: Browser, node: ServedNode): Desk {
   const resting = new Map<string, Operator>()
