@@ -102,7 +102,8 @@ const loadedPackages = ['@node-rs/argon2']
 
 async function compile(config: string): Promise<void> {
   try {
-    await run(join(root, 'node_modules/.bin/tsc'), ['-p', config, '--pretty', 'false'])
+    const args = ['--checkers', '1', '-p', config, '--pretty', 'false']
+    await run(join(root, 'node_modules/.bin/tsc'), args)
   } catch (error) {
     throw new Error((error as { stdout: string }).stdout)
   }

@@ -57,7 +57,7 @@ async function compile(copy: string, project: string, files: readonly string[]):
   const text = { extends: './tsconfig.json', compilerOptions: options, include: [], files }
   writeFileSync(config, JSON.stringify(text))
   const tsc = join(root, 'node_modules/.bin/tsc')
-  const ended = run(tsc, ['-p', config], { cwd: copy, maxBuffer: 1 << 24 })
+  const ended = run(tsc, ['--checkers', '1', '-p', config], { cwd: copy, maxBuffer: 1 << 24 })
   return ended.then(
     ({ stdout }) => stdout,
     ({ stdout }) => stdout,

@@ -172,7 +172,7 @@ function compile(project: string): Promise<string> {
     const tsc = join(root, 'node_modules/.bin/tsc')
     execFile(
       tsc,
-      ['-p', project, '--pretty', 'false'],
+      ['--checkers', '1', '-p', project, '--pretty', 'false'],
       { cwd: project },
       (_error, stdout, stderr) => {
         resolve(stdout + stderr)
