@@ -21,24 +21,28 @@ export function useScriptFailures(options: { everyMs?: number } = {}) {
   return useRead(key, (client) => client.runtime.failures({}), options)
 }
 
+/** How much later a node must seem to have started: uptimes are whole, and answers take a while. */
+const anotherStartMs = 5_000
+
 /**
  * Reads the script and its failures again when a counter of them has grown, its readiness is
  * another or the node has started anew, all of which is read anyway: nothing is missed, and a
  * script that is well costs no request.
  */
 export function useFailureWatch(): void {
-  const status = useNodeStatus().data?.status
+  const { data, dataUpdatedAt } = useNodeStatus()
+  const status = data?.status
   const counted = counters.map((name) => status?.metrics[name] ?? 0)
   const watched = [status?.runtime.readiness, ...counted].join(' ')
-  const uptimeSec = status?.uptime_seconds
-  const before = useRef({ watched: '', uptimeSec: 0 })
+  const startedMs = status && dataUpdatedAt - status.uptime_seconds * 1000
+  const before = useRef({ watched: '', startedMs: 0 })
   useEffect(() => {
-    if (uptimeSec === undefined) return
+    if (startedMs === undefined) return
     const last = before.current
-    before.current = { watched, uptimeSec }
-    if (last.watched === watched && uptimeSec >= last.uptimeSec) return
+    before.current = { watched, startedMs }
+    if (last.watched === watched && startedMs < last.startedMs + anotherStartMs) return
     void queries.invalidateQueries({ queryKey: ['runtime'] })
-  }, [watched, uptimeSec])
+  }, [watched, startedMs])
 }
 
 /** When the newest failure came that this browser has shown, by the clock of the node. */

@@ -74,15 +74,24 @@ export function watchingTests(stage: () => LiveStage): void {
       const readings = async () => {
         requests.forget()
         for (let second = 0; second < 20; second += 2) {
+          uptime_seconds += 2
           await page.clock.runFor(2_000)
           await requests.answered()
         }
         return requests.paths().filter((path) => path === '/console/v1/runtime').length
       }
+      /** The page is not looked at for ten minutes. */
+      const later = async (uptime: number) => {
+        uptime_seconds = uptime
+        await page.clock.fastForward(600_000)
+        return readings()
+      }
       await readings()
       expect(await readings()).toBe(0)
       uptime_seconds = 3
       expect(await readings()).toBe(1)
+      expect(await later(uptime_seconds + 600)).toBe(0)
+      expect(await later(uptime_seconds + 300)).toBe(1)
     }
     await stage().with(work, { alone: true })
   })
