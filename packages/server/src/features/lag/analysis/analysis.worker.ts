@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { parentPort } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 import { lowerThreadPriority } from '../../../kernel/tasks/thread-priority.ts'
+import { isWhole, release } from '../uploads/release.ts'
 import type { AnalysisJob, AnalysisReply } from './analysis-thread.ts'
 import { analyze } from './analyze.ts'
 
@@ -15,11 +16,22 @@ async function run(job: AnalysisJob): Promise<AnalysisReply> {
     return { ok: false, isTransient: true, reason: String(error) }
   }
   try {
-    const bytes = gunzipSync(packed, { maxOutputLength: job.bytesMax })
-    return { ok: true, analysis: analyze({ ...job, bytes }) }
+    const bytes = unpack(packed, job.bytesMax)
+    const analysis = analyze({ ...job, bytes })
+    release(bytes)
+    return { ok: true, analysis }
   } catch (error) {
     return { ok: false, isTransient: false, reason: String(error) }
+  } finally {
+    if (isWhole(packed)) release(packed)
   }
+}
+
+/** In one piece: the end of a gzip member says how long it is. */
+function unpack(packed: Buffer, bytesMax: number): Buffer {
+  const size = packed.length < 4 ? 0 : packed.readUInt32LE(packed.length - 4)
+  const chunkSize = Math.max(65_536, Math.min(size, bytesMax) + 1)
+  return gunzipSync(packed, { maxOutputLength: bytesMax, chunkSize })
 }
 
 /** A name that has become a link is not followed. */

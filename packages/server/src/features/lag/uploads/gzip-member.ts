@@ -1,4 +1,5 @@
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib'
+import { release } from './release.ts'
 
 /** Thrown for bytes that are not exactly one gzip member. */
 export class GzipFault extends Error {
@@ -8,6 +9,8 @@ export class GzipFault extends Error {
 /** Longest header of a member, with its name and comment. */
 const headerBytesMax = 1024
 const trailerBytes = 8
+/** As much as comes off a socket at once: each piece is a job of the thread pool. */
+const chunkSize = 65_536
 const flag = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 } as const
 
 /**
@@ -16,7 +19,7 @@ const flag = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 } as
  */
 export class GzipMember {
   readonly #onInflated: (chunk: Buffer) => void
-  readonly #inflate: InflateRaw = createInflateRaw()
+  readonly #inflate: InflateRaw = createInflateRaw({ chunkSize })
   #header: Buffer | undefined = Buffer.alloc(0)
   #headerBytes = 0
   #total = 0
@@ -80,6 +83,8 @@ export class GzipMember {
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)))
     }
+    // Up to its end a buffer is filled piece by piece.
+    if (chunk.byteOffset + chunk.length === chunk.buffer.byteLength) release(chunk)
   }
 
   #fail(error: Error): void {

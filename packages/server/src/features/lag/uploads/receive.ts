@@ -8,10 +8,15 @@ import {
 import type { Clock } from '../../../kernel/clock.ts'
 import { GzipFault, GzipMember } from './gzip-member.ts'
 import type { Staged } from './raw-store.ts'
+import { isWhole, release } from './release.ts'
 import { UploadFault } from './upload-results.ts'
 
 const totalMs = 30_000
 const silenceMs = 10_000
+/** Of what is unpacked, for each upload: the largest one takes 16 s of its 30. */
+const bytesPerSecond = 4_194_304
+/** So much may come at once, which is more than most recordings have. */
+const unpacedBytes = 262_144
 
 export type Bounds = {
   compressedMax: number
@@ -24,7 +29,8 @@ export type Received = { header: LagHeader; compressedBytes: number }
 
 /**
  * Writes the body of an upload to its file as it arrives, and looks at what it unpacks to. Of both
- * no more than a few pieces are in memory.
+ * no more than a few pieces are in memory, and it goes no faster than `bytesPerSecond`: no upload
+ * is urgent, and what else the node does is.
  *
  * @throws UploadFault for what is wrong with the upload, and what the file throws
  */
@@ -33,6 +39,7 @@ export async function receive(
   staged: Staged,
   { clock, bounds }: { clock: Clock; bounds: Bounds },
 ): Promise<Received> {
+  const startMs = clock.monotonicMs()
   const head = Buffer.alloc(lagHeaderBytes)
   let inflated = 0
   let compressedBytes = 0
@@ -48,6 +55,9 @@ export async function receive(
       bounds.expectRoom(compressedBytes)
       await staged.write(chunk)
       await member.write(chunk)
+      if (isWhole(chunk)) release(chunk)
+      const dueMs = startMs + ((inflated - unpacedBytes) * 1000) / bytesPerSecond
+      if (dueMs > clock.monotonicMs()) await clock.sleep(dueMs - clock.monotonicMs())
     }
     await member.end()
   } catch (error) {
