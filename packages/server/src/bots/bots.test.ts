@@ -61,6 +61,7 @@ it('counts the calls of players that have signed in, again at the next run', asy
     const [signIns, , twice] = report.calls
     expect(signIns).toMatchObject({ count: 5, errors: 0 })
     expect(twice.count).toBeGreaterThan(5)
+    expect(report.bots_cpu).toBeGreaterThan(0)
     expect(twice.p50_ms).toBeLessThanOrEqual(twice.p99_ms)
   }
 }, 60_000)
@@ -82,7 +83,7 @@ it('prints a table, and ends with 1 when too many calls fail', async () => {
   const { code, stdout, stderr } = await bots(failing, '--clients', '2')
   expect([code, stderr]).toEqual([1, expect.stringContaining('of the calls failed')])
   expect(stdout).toMatch(/connected +2 of 2/)
-  expect(stdout).toMatch(/lost meanwhile +0/)
+  expect(stdout).toMatch(/lost meanwhile +0\n.*\nCPU of the bots +\d+ % of one core/)
   expect(stdout).toMatch(/no +2 .*rpc_refused: not today/)
   expect((await bots(failing, '--max-errors', '1')).code).toBe(0)
 }, 60_000)

@@ -36,6 +36,8 @@ export type BotsReport = {
   seconds: number
   /** Share of one core that the node used meanwhile, with its script; null when it does not say. */
   server_cpu: number | null
+  /** The same of the process of the bots: near 1 the times are its own, and not the node's. */
+  bots_cpu: number
   calls: readonly CallReport[]
   /** Failing calls among all, 0 to 1. */
   error_rate: number
@@ -66,6 +68,7 @@ export async function runBots(
 
   const before = await readCpuSeconds(config)
   const startMs = clock.monotonicMs()
+  const startUsage = process.cpuUsage()
   let lost = 0
   for (const { connection } of arrived) {
     let isOpen = true
@@ -84,6 +87,7 @@ export async function runBots(
   })
   await clock.sleep(seconds * 1000)
   const spent = (clock.monotonicMs() - startMs) / 1000
+  const { user, system } = process.cpuUsage(startUsage)
   const after = await readCpuSeconds(config)
   over.abort()
   await within(clock, farewellMs, Promise.all(playing))
@@ -95,6 +99,7 @@ export async function runBots(
     lost,
     seconds,
     server_cpu: before === undefined || after === undefined ? null : (after - before) / spent,
+    bots_cpu: (user + system) / 1e6 / spent,
     calls: report,
     error_rate: calls.errorRate(),
   }

@@ -61,12 +61,15 @@ function share(text: string | undefined): number | undefined {
   return number >= 0 && number <= 1 ? number : undefined
 }
 
+/** From this share of a core on the bots are late themselves. */
+const fullCore = 0.8
 const noCpu = 'unknown: metrics.enabled with metrics.auth = "none" shows it'
 
 function reportLines(report: BotsReport): string[] {
-  const { connected, clients, lost, seconds, server_cpu, calls } = report
-  const cpu =
-    server_cpu === null ? noCpu : `${(server_cpu * 100).toFixed(0)} % of one core, script included`
+  const { connected, clients, lost, seconds, server_cpu, bots_cpu, calls } = report
+  const ofCore = (share: number) => `${(share * 100).toFixed(0)} % of one core`
+  const cpu = server_cpu === null ? noCpu : `${ofCore(server_cpu)}, script included`
+  const own = bots_cpu < fullCore ? '' : ': what is slow may be the bots'
   const rows = calls.map(({ name, count, per_second, p50_ms, p99_ms, errors, first_error }) => {
     const times = [count, per_second.toFixed(1), p50_ms.toFixed(1), p99_ms.toFixed(1), errors]
     const why = first_error === null ? '' : `  ${first_error}`
@@ -77,6 +80,7 @@ function reportLines(report: BotsReport): string[] {
     `connected           ${connected} of ${clients}, for ${seconds} s`,
     `lost meanwhile      ${lost}`,
     `server CPU          ${cpu}`,
+    `CPU of the bots     ${ofCore(bots_cpu)}${own}`,
     '',
     `${''.padEnd(20)}${head.join('')}`,
     ...rows,
