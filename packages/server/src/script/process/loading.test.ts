@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ScriptConfig } from '../config.ts'
@@ -233,6 +233,14 @@ describe('loading', () => {
     const latin = openHarness({ files: {} })
     writeFileSync(join(latin.folder, 'main.js'), Buffer.from(`${minimal} // ä`, 'latin1'))
     await expect(latin.host.start()).rejects.toThrow('main.js: the file is not UTF-8')
+  })
+
+  it('[S-SEL-3] [S-WP-4] refuses a file that is too large to travel, before it reads it', async () => {
+    const { host, folder } = openHarness({
+      files: { 'main.ts': `import './large.ts'\n${minimal}`, 'large.ts': '' },
+    })
+    truncateSync(join(folder, 'large.ts'), 64_000_001)
+    await expect(host.start()).rejects.toThrow('large.ts: the file has more than 64000000 bytes')
   })
 
   it.each([

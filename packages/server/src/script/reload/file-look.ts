@@ -1,8 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { limits } from '../wire/limits.ts'
 import { sha256 } from '../wire/revision.ts'
 
-/** What stands for a path that leads nowhere. */
+/** What stands for a path that leads nowhere, or to a file that no script may load. */
 const absent = '-'
 
 /**
@@ -35,8 +36,9 @@ export async function contentsOf(folder: string, paths: Iterable<string>): Promi
 
 async function contentOf(at: string): Promise<string> {
   try {
-    const isFolder = (await stat(at)).isDirectory()
-    return sha256(isFolder ? (await readdir(at)).sort().join('/') : await readFile(at))
+    const found = await stat(at)
+    if (found.isDirectory()) return sha256((await readdir(at)).sort().join('/'))
+    return found.size > limits.sourceFileBytes ? absent : sha256(await readFile(at))
   } catch {
     return absent
   }

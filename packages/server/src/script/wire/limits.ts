@@ -20,6 +20,8 @@ export const limits = {
   exceptedParticipants: 1_024,
   traceChars: 4_096,
   errorTextChars: 1_024,
+  /** A file that JavaScript in the trusted tier loads: it travels to the node in one message. */
+  sourceFileBytes: 64_000_000,
 } as const
 
 /** What one batch between the threads may hold, and how many may be unanswered. */

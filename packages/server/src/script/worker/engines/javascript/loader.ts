@@ -3,6 +3,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { isBuiltin, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { dirname, extname, join, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { limits } from '../../../wire/limits.ts'
 import type { ScriptFile } from '../../../wire/revision.ts'
 import { HostMap } from '../../host-map.ts'
 import { mapFileOf } from '../../source-maps.ts'
@@ -82,6 +83,10 @@ export function createLoader(settings: LoaderSettings, asked: EngineDeps['asked'
     const { at, folder } = placeOf(path)
     if (!realpathSync(at).startsWith(folder + sep)) {
       throw new ModuleProblem('the file lies outside of the scripts folder', path)
+    }
+    if (statSync(at).size > limits.sourceFileBytes) {
+      asked(path, undefined)
+      throw new ModuleProblem(`the file has more than ${limits.sourceFileBytes} bytes`, path)
     }
     const bytes = new Uint8Array(readFileSync(at))
     asked(path, bytes)
