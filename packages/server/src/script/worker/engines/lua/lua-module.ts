@@ -97,11 +97,30 @@ export async function loadLuaModule(packageDir: string, memoryMb: number): Promi
   const { error, warn } = console
   console.error = () => {}
   console.warn = () => {}
+  const exportsOf = seeExports()
   const { module } = await LuaWasm.initialize()
   console.error = error
   console.warn = warn
   boundMemory(module.HEAPU8.byteLength + memoryMb * mebibyte)
+  // What the package puts around each function checks more than most of them do.
+  for (const [name, exported] of Object.entries(exportsOf())) {
+    if (typeof exported === 'function') Reflect.set(module, `_${name}`, exported)
+  }
   return module as unknown as LuaModule
+}
+
+/** Sees what the next module of WebAssembly exports. */
+function seeExports(): () => object {
+  const api = webAssembly()
+  const { instantiate } = api
+  let seen = {}
+  api.instantiate = async (module, imports) => {
+    api.instantiate = instantiate
+    const made = await instantiate(module, imports)
+    seen = made.instance.exports
+    return made
+  }
+  return () => seen
 }
 
 /**
@@ -109,7 +128,7 @@ export async function loadLuaModule(packageDir: string, memoryMb: number): Promi
  * raises an error that the script may catch.
  */
 function boundMemory(bytesMax: number): void {
-  const { prototype } = memoryClass()
+  const { prototype } = webAssembly().Memory
   const { grow } = prototype
   prototype.grow = function (pages) {
     if (this.buffer.byteLength + pages * pageBytes > bytesMax) throw new RangeError('no memory')
@@ -119,9 +138,14 @@ function boundMemory(bytesMax: number): void {
 
 const pageBytes = 65_536
 
-/** What is used here of `WebAssembly.Memory`, whose types come with those of browsers. */
+/** What is used here of WebAssembly, whose types come with those of browsers. */
+type WebAssemblyOfHost = {
+  readonly Memory: { readonly prototype: Memory }
+  instantiate(module: unknown, imports: unknown): Promise<Made>
+}
 type Memory = { readonly buffer: ArrayBuffer; grow(this: Memory, pages: number): number }
+type Made = { readonly instance: { readonly exports: object } }
 
-function memoryClass(): { readonly prototype: Memory } {
-  return Reflect.get(Reflect.get(globalThis, 'WebAssembly'), 'Memory')
+function webAssembly(): WebAssemblyOfHost {
+  return Reflect.get(globalThis, 'WebAssembly')
 }
