@@ -12,7 +12,8 @@ const running = 1
 const open = 2
 const begun = 3
 const attached = 4
-const words = 5
+const ticked = 5
+const words = 6
 
 export function createControl(): { control: Control; shared: SharedArrayBuffer } {
   const shared = new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT)
@@ -61,4 +62,13 @@ export function setAttached(control: Control, isSo: boolean): void {
 
 export function isAttached(control: Control): boolean {
   return Atomics.load(control, attached) !== 0
+}
+
+/** The watchdog looks, every few milliseconds. What computes sees that time has passed. */
+export function tick(control: Control): void {
+  Atomics.add(control, ticked, 1)
+}
+
+export function ticks(control: Control): number {
+  return Atomics.load(control, ticked)
 }

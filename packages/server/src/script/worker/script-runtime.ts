@@ -12,7 +12,7 @@ import type {
 import { revisionId } from '../wire/revision.ts'
 import { type BindingHost, callerOf } from './bindings/binding-host.ts'
 import { createSurface, type Surface } from './bindings/surface.ts'
-import { createControl, isAttached, setAttached } from './control.ts'
+import { createControl, isAttached, setAttached, ticks } from './control.ts'
 import type { CreateEngine, Engine } from './engines/engine.ts'
 import { type ErrorPlace, errorText } from './errors.ts'
 import { createHostCalls, type HostCalls } from './host-calls.ts'
@@ -120,6 +120,7 @@ export class ScriptRuntime {
       exit,
       resume: (invocation, slice) => this.#started?.runner.resume(invocation, slice),
       asked: (path, bytes) => post({ type: 'asked', path, bytes }),
+      ticks: () => ticks(this.#control.control),
       isAttached: () => isAttached(this.#control.control),
     })
     this.#started = { engine, runner: this.#createRunner(engine, settings), settings }

@@ -85,6 +85,8 @@ export type EngineDeps = {
    * bytes or undefined where it is not there, before the code in it runs.
    */
   asked(path: string, bytes: Uint8Array | undefined): void
+  /** Another number every few milliseconds: cheaper than the clock. */
+  ticks(): number
   /** Whether a debugger holds the script as long as it likes: deadlines and bounds rest. */
   isAttached(): boolean
   /** Ends the process. */

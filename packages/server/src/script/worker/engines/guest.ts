@@ -10,7 +10,9 @@ import type { Guard, Scope } from './engine.ts'
 export type Guest = {
   readonly guard: Guard
   readonly scope: Scope
-  /** Whether the slice that runs is past what its invocation may use. */
+  /** Whether the slice that runs is past what its invocation may use, at a time of its clock. */
+  isLate(nowMs: number): boolean
+  /** The same, now. */
   isOverdue(): boolean
   /** Throws `Interrupted` if it is. */
   checkTime(): void
@@ -19,7 +21,8 @@ export type Guest = {
 export function createGuest(clock: Pick<Clock, 'monotonicMs'>): Guest {
   let current: Invocation | undefined
   let untilMs = Number.POSITIVE_INFINITY
-  const isOverdue = () => clock.monotonicMs() > untilMs
+  const isLate = (nowMs: number) => nowMs > untilMs
+  const isOverdue = () => isLate(clock.monotonicMs())
 
   return {
     guard: {
@@ -45,6 +48,7 @@ export function createGuest(clock: Pick<Clock, 'monotonicMs'>): Guest {
         current = undefined
       },
     },
+    isLate,
     isOverdue,
     checkTime() {
       if (isOverdue()) throw new Interrupted()

@@ -2,42 +2,58 @@ import type { Clock } from '../../../kernel/clock.ts'
 
 /**
  * How often a guest that counts its steps is asked whether it must stop. Most steps take no time,
- * and asking takes some; but a step may be a built-in that sorts a long list. So a slice begins
- * with few steps between two looks, and more follow for as long as they take no time. How many at
- * most is what a quick slice that becomes slow may have before it is seen.
+ * but one may be a built-in that sorts a long list, so looks are many. They cost little as long as
+ * they do not ask the clock: they read a count that grows every few milliseconds, which the
+ * watchdog keeps. Where that does not get to run, the clock is asked at every few looks.
  */
 export type Pace = {
   /** Steps until the first look of a slice. */
   first(): number
-  /** Steps until the next look. */
+  /** At a look: steps until the next one, or 0 where the guest must stop. */
   next(): number
   /** Steps from here, where something was done that may have taken time. */
   soon(): number
 }
 
+type PaceDeps = {
+  clock: Pick<Clock, 'monotonicMs'>
+  /** Another number every few milliseconds. */
+  ticks: () => number
+  isLate: (nowMs: number) => boolean
+}
+
+/** Looks that read the count alone, and of which the last asks the clock. */
+const looksPerClock = 4
 const slowMs = 2
 
-export function createPace(
-  clock: Pick<Clock, 'monotonicMs'>,
-  { least, most }: { least: number; most: number },
-): Pace {
-  let lookedMs = 0
-  let steps = least
+/** @param most steps between two looks */
+export function createPace({ clock, ticks, isLate }: PaceDeps, most: number): Pace {
+  let tick = 0
+  let looksLeft = 1
+  let askedMs = Number.POSITIVE_INFINITY
+
   return {
     first() {
-      lookedMs = clock.monotonicMs()
-      steps = least
-      return steps
+      tick = ticks()
+      looksLeft = 1
+      askedMs = Number.POSITIVE_INFINITY
+      return most
     },
     next() {
+      const ticked = ticks()
+      looksLeft -= 1
+      if (ticked === tick && looksLeft > 0) return most
+      tick = ticked
       const nowMs = clock.monotonicMs()
-      steps = nowMs - lookedMs > slowMs ? 1 : Math.min(steps * 2, most)
-      lookedMs = nowMs
-      return steps
+      if (isLate(nowMs)) return 0
+      const isSlow = nowMs - askedMs > slowMs
+      askedMs = nowMs
+      looksLeft = isSlow ? 1 : looksPerClock
+      return isSlow ? 1 : most
     },
     soon() {
-      steps = 1
-      return steps
+      looksLeft = 1
+      return 1
     },
   }
 }

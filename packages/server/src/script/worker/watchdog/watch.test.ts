@@ -7,6 +7,7 @@ import {
   overdueCall,
   setAttached,
   setOpenCalls,
+  ticks,
 } from '../control.ts'
 import { createWatch } from './watch.ts'
 
@@ -47,6 +48,7 @@ describe('the watch', () => {
     expect(seen).toEqual([])
     await clock.advance(51)
     expect(seen[0]).toBe('overdue 7 7')
+    expect(ticks(control)).toBeGreaterThanOrEqual(1_150 / 25)
   })
 
   it('[S-LIM-2] [S-WP-7] counts no time in which the process stood still', async () => {

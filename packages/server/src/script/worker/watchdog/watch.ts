@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../../kernel/clock.ts'
 import { protocolTimes } from '../../wire/limits.ts'
-import { type Control, hasOpenCalls, isAttached, sliceCounter } from '../control.ts'
+import { type Control, hasOpenCalls, isAttached, sliceCounter, tick } from '../control.ts'
 import type { WatchdogMessage } from './watchdog-protocol.ts'
 
 /**
@@ -40,6 +40,7 @@ export function createWatch(deps: WatchDeps): Watch {
   let unansweredMs: number | undefined
 
   function look(): void {
+    tick(control)
     const nowMs = clock.monotonicMs()
     // When this thread itself was held up, so was the other one, or its answer is still to be read:
     // what counts is the time that this thread has watched, not the time that has passed.

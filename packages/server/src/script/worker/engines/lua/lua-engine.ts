@@ -21,10 +21,10 @@ import { sandboxSource } from './sandbox.ts'
 
 /** Runs scripts of Lua 5.4 in WebAssembly: nothing of the host is in reach of them. */
 export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
-  const { settings, clock, resume, exit } = deps
+  const { settings, clock, ticks, resume, exit } = deps
   const lua = await loadLuaModule(settings.packageDir, settings.memoryMb)
   const guest = createGuest(clock)
-  const machine = new LuaMachine(lua, guest, clock)
+  const machine = new LuaMachine(lua, guest, { clock, ticks })
   const runs = createLuaRuns(machine, { guest, resume, exit })
   machine.makeHandler = runs.handlerOf
   const L = machine.main

@@ -1,5 +1,4 @@
 import { isPromise } from 'node:util/types'
-import type { Clock } from '../../../../kernel/clock.ts'
 import {
   type FunctionPlan,
   type HandlerPlan,
@@ -7,6 +6,7 @@ import {
   planFunction,
 } from '../../conversions/plans.ts'
 import { FailSignal, GuildhallError, Interrupted } from '../../errors.ts'
+import type { EngineDeps } from '../engine.ts'
 import type { Guest } from '../guest.ts'
 import { createPace, type Pace } from '../pace.ts'
 import { firstUpvalue, type LuaModule, luaType, registryIndex, type State } from './lua-module.ts'
@@ -46,7 +46,6 @@ export class LuaMachine {
   /** What a function of the script is outside. */
   makeHandler: (ref: bigint, plan: HandlerPlan) => unknown = () => undefined
   readonly marks = { array: 0n, failure: 0n, signal: 0n, signals: 0n }
-  readonly #guest: Guest
   readonly #pace: Pace
   readonly #functions: HostFunction[] = []
   readonly #dispatch: number
@@ -55,10 +54,9 @@ export class LuaMachine {
   readonly #protected: number
   #work: () => void = () => {}
 
-  constructor(lua: LuaModule, guest: Guest, clock: Pick<Clock, 'monotonicMs'>) {
+  constructor(lua: LuaModule, guest: Guest, time: Pick<EngineDeps, 'clock' | 'ticks'>) {
     this.lua = lua
-    this.#guest = guest
-    this.#pace = createPace(clock, instructionsPerLook)
+    this.#pace = createPace({ ...time, isLate: guest.isLate }, instructionsPerLook)
     this.main = lua._luaL_newstate()
     lua._luaL_openlibs(this.main)
     this.values = createLuaValues({
@@ -287,11 +285,11 @@ export class LuaMachine {
     if (this.wasInterrupted) throw new Interrupted()
   }
 
-  /** Runs every few hundred instructions, and from the deadline on at each. */
+  /** Runs every so many instructions, and from the deadline on at each. */
   #count(L: State): void {
     const { lua } = this
-    if (!this.wasInterrupted && !this.#guest.isOverdue()) {
-      const count = this.#pace.next()
+    const count = this.wasInterrupted ? 0 : this.#pace.next()
+    if (count > 0) {
       if (lua._lua_gethookcount(L) !== count) lua._lua_sethook(L, this.#hook, countMask, count)
       return
     }
@@ -303,8 +301,8 @@ export class LuaMachine {
 }
 
 const countMask = 8
-/** Of slow ones a few hundred are too many: a call of `sort` is one. */
-const instructionsPerLook = { least: 125, most: 250 }
+/** Of slow ones more are too many: a call of `sort` is one. */
+const instructionsPerLook = 64
 /** What a coroutine yields that waits in the host; scripts never see it. */
 export const waitsAddress = 2
 

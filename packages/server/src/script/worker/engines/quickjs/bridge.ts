@@ -11,7 +11,7 @@ import { preludeSource } from './prelude.ts'
 import type { Box } from './quickjs-module.ts'
 import { type Crossing, QuickjsVm, VmException } from './quickjs-vm.ts'
 
-type BridgeDeps = Pick<EngineDeps, 'settings' | 'clock' | 'resume' | 'exit'> & {
+type BridgeDeps = Pick<EngineDeps, 'settings' | 'clock' | 'ticks' | 'resume' | 'exit'> & {
   guest: Guest
   modules: () => Modules
   /** What a script raised, as the engine describes it. */
@@ -63,7 +63,7 @@ const drainMs = 20
 const none = '[]'
 
 export function createBridge(deps: BridgeDeps): Bridge {
-  const { settings, clock, guest, resume, modules, problem } = deps
+  const { settings, clock, ticks, guest, resume, modules, problem } = deps
   const runs = new Map<number, Run>()
   const functions: ((...args: unknown[]) => unknown)[] = []
   const signals = new Map<number, Error>()
@@ -76,7 +76,8 @@ export function createBridge(deps: BridgeDeps): Bridge {
 
   const vm = new QuickjsVm(settings.packageDir, settings.memoryMb * mebibyte, {
     call: answer,
-    mustStop: () => (isStopping ? mustEndJobs() : guest.isOverdue()),
+    ticks,
+    isLate,
     resolveModule: (base, name) => modules().resolve(base, name),
     moduleSource: (path) => modules().source(path),
   })
@@ -196,8 +197,12 @@ export function createBridge(deps: BridgeDeps): Bridge {
     }
   }
 
+  function isLate(nowMs: number): boolean {
+    return isStopping ? nowMs > stopAtMs : guest.isLate(nowMs)
+  }
+
   function mustEndJobs(): boolean {
-    return clock.monotonicMs() > stopAtMs
+    return isLate(clock.monotonicMs())
   }
 
   /** Calls the prelude alone. Where memory does not last for it, time does the rest. */

@@ -6,7 +6,7 @@ const start = (main: string, more: { [path: string]: string } = {}, config = {})
   startHarness({ files: { 'main.ts': main, ...more }, config: { ...sandboxed, ...config } })
 
 describe('a sandboxed script of TypeScript', () => {
-  it('[S-SEL-5] [S-HK-1] [S-API-5] strips types, imports its files, answers and sends', async () => {
+  it('[S-SEL-5] [S-SEL-7] [S-HK-1] [S-API-5] strips types, imports its files, answers and sends', async () => {
     const { rpc, message, delivered } = await start(
       `
       import { greet } from './lib/greet.ts'
@@ -25,8 +25,8 @@ describe('a sandboxed script of TypeScript', () => {
       })
     `,
       {
-        'lib/greet.ts': 'export const greet = (name: string): string => "hey " + name',
-        'items.json': '["sword"]',
+        'lib/greet.ts': '\ufeffexport const greet = (name: string): string => "hey " + name',
+        'items.json': '\ufeff["sword"]',
       },
     )
     expect(await rpc('who', 'ö')).toContain(
@@ -141,6 +141,7 @@ describe('a slice of the sandbox that is past its deadline', () => {
     ['makes jobs without end', 'for (;;) await null'],
     ['loops in a getter', 'return { get x() { for (;;) {} } }'],
     ['loops in toJSON', 'return { toJSON() { for (;;) {} } }'],
+    ['loops in what it throws', 'throw { toString() { for (;;) {} } }'],
     ['loops in sort', '[3, 1, 2].sort(() => { for (;;) {} })'],
     ['loops in a regular expression', '/(a+)+$/.test("a".repeat(40) + "b")'],
     ['loops in a proxy', 'return new Proxy({}, { ownKeys() { for (;;) {} } })'],

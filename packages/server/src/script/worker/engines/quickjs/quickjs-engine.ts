@@ -21,13 +21,15 @@ export class GuestProblem extends Error {
 }
 
 /** Runs TypeScript and JavaScript in an engine of its own, without any API of Node.js. */
-export function createQuickjsEngine({ settings, clock, resume, exit }: EngineDeps): Engine {
+export function createQuickjsEngine(deps: EngineDeps): Engine {
+  const { settings, clock, ticks, resume, exit } = deps
   const guest = createGuest(clock)
   let modules: Modules = createModules([])
   let sourceOf = createSourceMaps(() => undefined)
   const bridge = createBridge({
     settings,
     clock,
+    ticks,
     guest,
     resume,
     exit,

@@ -11,7 +11,8 @@ const packageDir = findPackage('quickjs-wasi') ?? ''
 function createVm(memoryBytes: number, script: string, call = () => undefined) {
   const vm = new QuickjsVm(packageDir, memoryBytes, {
     call,
-    mustStop: () => false,
+    ticks: () => 0,
+    isLate: () => false,
     resolveModule: (_base, name) => name,
     moduleSource: () => '',
   })

@@ -56,12 +56,12 @@ export function loadQuickjsModule(
 }
 
 /**
- * Where it says how many steps it makes before it asks whether it must stop, as a word of its
- * memory. Another build of QuickJS may have that elsewhere.
+ * Where it says how many steps it makes before it asks whether it must stop. Another build of
+ * QuickJS may have that elsewhere.
  */
 export function stepsPlace(vm: QuickjsModule): number {
-  const at = (vm.qjs_get_context_ptr() + stepsLeftAt) >> 2
-  const [found] = new Int32Array(vm.memory.buffer, at * 4, 1)
+  const at = vm.qjs_get_context_ptr() + stepsLeftAt
+  const [found] = new Int32Array(vm.memory.buffer, at, 1)
   if (found === stepsAtFirst) return at
   throw new Error('QuickJS does not count its steps where they are expected: another build?')
 }

@@ -3,15 +3,17 @@ import { createSystemClock } from '../../../../kernel/clock.ts'
 import { pooledRandomness } from '../../../../kernel/ids.ts'
 import { limits } from '../../../wire/limits.ts'
 import { charsMax } from '../../arguments.ts'
-import { createPace } from '../pace.ts'
+import { createPace, type Pace } from '../pace.ts'
 import { type Box, loadQuickjsModule, type QuickjsModule, stepsPlace } from './quickjs-module.ts'
+import { VmMemory } from './vm-memory.ts'
 
 /** What the guest asks of the host. */
 export type VmHost = {
   /** The one function of the host: what it returns the guest gets, a text or nothing. */
   call(op: number, text: string): string | undefined
-  /** Looked at every so many steps. */
-  mustStop(): boolean
+  ticks(): number
+  /** Whether the guest must stop, at a time of its clock. */
+  isLate(nowMs: number): boolean
   /** @throws Error that the import raises */
   resolveModule(base: string, name: string): string
   moduleSource(name: string): string
@@ -42,13 +44,12 @@ const randomness = pooledRandomness()
 export class QuickjsVm {
   readonly #host: VmHost
   readonly #exports: QuickjsModule
+  readonly #memory: VmMemory
   readonly #scratch: number
   readonly #lengths: number
   readonly #undefined: Box
-  readonly #pace = createPace(clock, stepsPerLook)
+  readonly #pace: Pace
   readonly #stepsLeftAt: number
-  /** All of its memory, until that grows. */
-  #words = new Int32Array()
   /** What is raised where there is no memory for another error. */
   readonly #noMemory: Box
   /** Rejections that nothing has handled yet, by the address of their promise. */
@@ -56,8 +57,10 @@ export class QuickjsVm {
 
   constructor(packageDir: string, memoryBytes: number, host: VmHost) {
     this.#host = host
+    this.#pace = createPace({ ...host, clock }, stepsPerLook)
     this.#exports = loadQuickjsModule(packageDir, memoryBytes, this.#imports())
     const vm = this.#exports
+    this.#memory = new VmMemory(vm.memory)
     vm._initialize()
     if (vm.qjs_init() !== 0) throw new Error('QuickJS does not start')
     // The first step of all begins the count.
@@ -110,7 +113,7 @@ export class QuickjsVm {
       for (let n = 0; n < args.length; n += 1) boxes[n] = this.#boxOf(args[n])
       this.#setStepsLeft(this.#pace.first())
       // They are taken before anything else is written there.
-      new Uint32Array(vm.memory.buffer, this.#scratch, boxes.length).set(boxes)
+      this.#memory.setWords(this.#scratch, boxes)
       const result = vm.qjs_call(fn, this.#undefined, boxes.length, this.#scratch)
       return this.#take(this.#checked(result))
     } finally {
@@ -130,7 +133,7 @@ export class QuickjsVm {
   endJobs(mustEnd: () => boolean): void {
     const vm = this.#exports
     while (vm.qjs_is_job_pending() !== 0) {
-      if (mustEnd()) this.#setStepsLeft(1)
+      if (mustEnd()) this.#setStepsLeft(this.#pace.soon())
       if (vm.qjs_execute_pending_job() < 0) this.#dropException()
     }
   }
@@ -143,14 +146,14 @@ export class QuickjsVm {
   }
 
   #imports() {
-    const memory = () => new DataView(this.#exports.memory.buffer)
     return {
       env: {
         host_call: (_name: number, _bytes: number, _self: Box, count: number, args: number) =>
           this.#answer(count, args),
         host_interrupt: () => {
-          this.#setStepsLeft(this.#pace.next())
-          return this.#host.mustStop() ? 1 : 0
+          const steps = this.#pace.next()
+          this.#setStepsLeft(Math.max(1, steps))
+          return steps === 0 ? 1 : 0
         },
         host_promise_rejection: (promise: Box, reason: Box, handled: number) =>
           this.#noteRejection(promise, reason, handled !== 0),
@@ -163,14 +166,14 @@ export class QuickjsVm {
           this.#raising(() => {
             const source = encoder.encode(`${this.#host.moduleSource(this.#cText(name))}\0`)
             const at = this.#copyIn(source)
-            memory().setUint32(lengthAt, source.length - 1, true)
+            this.#memory.setWord(lengthAt, source.length - 1)
             return at
           }),
         host_get_timezone_offset: () => 0,
       },
       wasi_snapshot_preview1: {
         clock_time_get: (_id: number, _precision: bigint, at: number) => {
-          memory().setBigUint64(at, BigInt(clock.nowUnixMs()) * 1_000_000n, true)
+          this.#memory.bytes.writeBigUInt64LE(BigInt(clock.nowUnixMs()) * 1_000_000n, at)
           return 0
         },
         fd_write: () => badFile,
@@ -178,7 +181,7 @@ export class QuickjsVm {
         fd_fdstat_get: () => badFile,
         fd_seek: () => badFile,
         random_get: (at: number, bytes: number) => {
-          new Uint8Array(this.#exports.memory.buffer).set(randomness(bytes), at)
+          this.#memory.bytes.set(randomness(bytes), at)
           return 0
         },
       },
@@ -186,18 +189,16 @@ export class QuickjsVm {
   }
 
   #setStepsLeft(steps: number): void {
-    if (this.#words.length === 0) this.#words = new Int32Array(this.#exports.memory.buffer)
-    this.#words[this.#stepsLeftAt] = steps
+    this.#memory.setWord(this.#stepsLeftAt, steps)
   }
 
   #answer(count: number, args: number): Box {
     return this.#raising(() => {
-      const { memory, qjs_get_float64 } = this.#exports
       if (args === 0) throw noMemory()
       if (count < 2) throw new Error('the host is called with a number and a text')
-      const [op = 0, text = 0] = new Uint32Array(memory.buffer, args, 2)
+      const [op, text] = [this.#memory.word(args), this.#memory.word(args + 4)]
       if (op === 0) throw noMemory()
-      const answer = this.#host.call(qjs_get_float64(op), this.#text(text))
+      const answer = this.#host.call(this.#exports.qjs_get_float64(op), this.#text(text))
       this.#setStepsLeft(this.#pace.soon())
       return this.#boxOf(answer)
     })
@@ -294,8 +295,7 @@ export class QuickjsVm {
   #textBox(value: string): Box {
     const vm = this.#exports
     if (value.length * 3 <= scratchBytes) {
-      const space = new Uint8Array(vm.memory.buffer, this.#scratch, scratchBytes)
-      const { written } = encoder.encodeInto(value, space)
+      const written = this.#memory.bytes.write(value, this.#scratch, scratchBytes)
       return this.#checked(vm.qjs_new_string(this.#scratch, written))
     }
     const bytes = encoder.encode(value)
@@ -337,8 +337,8 @@ export class QuickjsVm {
     const at = box === 0 ? 0 : vm.qjs_get_string_len(box, this.#lengths)
     if (at === 0) return undefined
     try {
-      const [bytes = 0] = new Uint32Array(vm.memory.buffer, this.#lengths, 1)
-      return Buffer.from(vm.memory.buffer, at, copied(bytes)).toString('utf8')
+      const bytes = copied(this.#memory.word(this.#lengths))
+      return this.#memory.bytes.toString('utf8', at, at + bytes)
     } finally {
       vm.qjs_free_cstring(at)
     }
@@ -349,32 +349,32 @@ export class QuickjsVm {
     const at = this.#lengths
     const buffer = this.#checked(vm.qjs_get_typed_array_buffer(box, at, at + 4, at + 8))
     try {
-      const [offset = 0, length = 0] = new Uint32Array(vm.memory.buffer, at, 2)
+      const length = this.#memory.word(at + 4)
       const data = vm.qjs_get_array_buffer(buffer, at + 12)
       if (data === 0 && length > 0) throw this.#exception()
-      const from = data + offset
-      return new Uint8Array(vm.memory.buffer.slice(from, from + whole(length)))
+      const from = data + this.#memory.word(at)
+      return new Uint8Array(this.#memory.bytes.subarray(from, from + whole(length)))
     } finally {
       vm.qjs_free_value(buffer)
     }
   }
 
   #cText(at: number): string {
-    const bytes = Buffer.from(this.#exports.memory.buffer, at)
-    return bytes.toString('utf8', 0, bytes.indexOf(0))
+    const { bytes } = this.#memory
+    return bytes.toString('utf8', at, bytes.indexOf(0, at))
   }
 
   #copyIn(bytes: Uint8Array): number {
     const at = this.#exports.wasm_malloc(Math.max(1, bytes.length))
     if (at === 0) throw noMemory()
-    new Uint8Array(this.#exports.memory.buffer).set(bytes, at)
+    this.#memory.bytes.set(bytes, at)
     return at
   }
 }
 
 const rejectionsMax = 100
 /** Of slow steps few are too many: `sort` of a long list is one. */
-const stepsPerLook = { least: 16, most: 16 }
+const stepsPerLook = 4
 const badFile = 8
 /** Of a text on its way out: what cannot be few enough characters is not copied. */
 const crossingBytesMax = 3 * charsMax
