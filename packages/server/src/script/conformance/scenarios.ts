@@ -100,6 +100,7 @@ export const scenarios: readonly Scenario[] = [
       ...again('0.5'),
       ...again('-0', '0'),
       ['json.encode', [{ $float: '3.0' }], 'text 3'],
+      ['json.encode', [{ $float: '-0.0' }], 'text 0'],
       ['json.encode', [{ $float: '-9007199254740992.0' }], 'text -9007199254740992'],
       ['json.encode', [{ $float: '9007199254740994.0' }], 'text 9007199254740994'],
       ['json.encode', [{ $float: '1e20' }], 'text 100000000000000000000'],
