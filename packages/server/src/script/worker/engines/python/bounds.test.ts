@@ -17,6 +17,11 @@ const endless: { readonly [name: string]: string } = {
     'import contextlib\nwhile True:\n    with contextlib.suppress(BaseException):\n        while True: pass',
   'recursion that catches':
     'def f():\n    try:\n        while True: pass\n    except BaseException: f()\nf()',
+  'message of an error':
+    'class E(Exception):\n    def __str__(self):\n        while True: pass\nraise E',
+  'reply without end':
+    'from collections import UserDict\nclass R(UserDict):\n    def items(self):\n        while True: yield "a", 1\nreturn R()',
+  'slow steps behind quick ones': 'for n in range(50_000): pass\nwhile True: sorted(items)',
   tracing:
     'import sys\nsys.settrace(lambda *a: None)\ntry:\n    while True: pass\nfinally: sys.settrace(None)',
 }
@@ -30,6 +35,7 @@ const indent = (code: string) =>
 const script = `
 import guildhall, asyncio, itertools, sys, time
 count = 0
+items = [n * 7_919 % 200_003 for n in range(200_000)]
 
 ${Object.values(endless)
   .map((code, at) => `@guildhall.on_rpc("endless_${at}")\ndef endless_${at}():\n${indent(code)}`)

@@ -4,6 +4,7 @@ import { expectHostCall, type StoppableCall } from '../../host-calls.ts'
 import type { Invocation } from '../../invocation.ts'
 import type { Engine, EngineDeps, Script } from '../engine.ts'
 import { createGuest, type Guest } from '../guest.ts'
+import { createPace } from '../pace.ts'
 import { readImage } from './interpreter/image.ts'
 import { type EntryPoint, Interpreter } from './interpreter/interpreter.ts'
 import { describePythonError, PythonError, placeOf } from './python-error.ts'
@@ -34,6 +35,8 @@ const answer = { ok: 0, failed: 1, pending: 2, called: 3 } as const
 const request = { wake: -1, timer: -2, revision: -3, stop: -4 } as const
 
 const runsMax = 2 ** 31
+/** Of slow steps few are too many: `sorted` of a long list is one. */
+const stepsPerLook = 8
 const noRun: Run = { number: 0, invocation: undefined }
 
 class PythonEngine implements Engine {
@@ -62,12 +65,13 @@ class PythonEngine implements Engine {
   }
 
   async start(): Promise<void> {
-    const { packageDir, memoryMb, imageFile } = this.#deps.settings
+    const { settings, clock, ticks } = this.#deps
+    const { packageDir, memoryMb, imageFile } = settings
     this.#interpreter = await Interpreter.start({
       packageDir,
       memoryMb,
       memory: readImage(imageFile),
-      isOverdue: () => this.#guest.isOverdue(),
+      pace: createPace({ clock, ticks, isLate: this.#guest.isLate }, stepsPerLook),
       ask: (asked, written) => this.#ask(asked, written),
       crashed: (error) => this.#crash(error),
     })

@@ -1,3 +1,4 @@
+import type { Pace } from '../../pace.ts'
 import { MarshalReader } from '../values/marshal-reader.ts'
 import { MarshalWriter } from '../values/marshal-writer.ts'
 import { boot } from './boot.ts'
@@ -26,8 +27,8 @@ export type InterpreterOptions = {
   memoryMb: number
   /** The memory of one that has booted; absent, this one boots. */
   memory?: Uint8Array | undefined
-  /** Whether what runs is past its time. */
-  isOverdue(): boolean
+  /** Asked every so many steps whether what runs is past its time. */
+  pace: Pace
   /** What a script asks for. Writes the answer, or nothing for "nothing". Throws nothing. */
   ask(request: MarshalReader, answer: MarshalWriter): void
   /** The interpreter is broken: nothing of it may run any more. */
@@ -102,6 +103,7 @@ export class Interpreter {
     const machine = this.#machine
     let result = 0
     this.#isRunning = true
+    this.#setStepsLeft(this.#options.pace.first())
     try {
       this.#drop()
       const args = this.#read(this.#writer)
@@ -173,13 +175,20 @@ export class Interpreter {
    * it gets nowhere.
    */
   #checkTime(): number {
-    if (!this.#isRunning || !this.#options.isOverdue()) return 0
+    if (!this.#isRunning) return 0
+    const steps = this.#isStruck ? 0 : this.#options.pace.next()
+    this.#setStepsLeft(steps)
+    if (steps > 0) return 0
     const machine = this.#machine
     this.#isStruck = true
-    machine.HEAP32[machine.__Py_emscripten_signal_clock >> 2] = 0
     machine._PyThreadState_SetAsyncExc(this.#thread, this.#interrupted)
     // Long operations of one step, such as the search of a pattern, look for signals only.
     return interruptSignal
+  }
+
+  #setStepsLeft(steps: number): void {
+    const { HEAP32, __Py_emscripten_signal_clock: at } = this.#machine
+    HEAP32[at >> 2] = steps
   }
 
   /** What was to be raised at the next step must not meet the next call. */
