@@ -5,6 +5,7 @@ import type { Api, Call, Handlers, Route } from '@guildhall/contract'
 import type { OperatorPrincipal, Principals } from '../auth/principal.ts'
 import type { JsonText } from '../json/json-pieces.ts'
 import type { Mutation } from '../mutation.ts'
+import type { ReadyAnswers } from './connection/ready-answers.ts'
 import type { RequestHead } from './request/request-head.ts'
 
 /** What a handler knows of the request beside its parsed parts. */
@@ -83,6 +84,8 @@ export class Exchange {
   params: Record<string, string> = {}
   /** Whether the answer says that the page of another origin may read it. */
   isCrossOrigin = false
+  readonly #answers: ReadyAnswers
+  readonly #turn: number
   /** Names and values of the answer's headers in turn: the form that costs Node.js the least. */
   readonly #headers: string[]
 
@@ -96,6 +99,7 @@ export class Exchange {
     head: RequestHead
     isValid: boolean
     headers: readonly string[]
+    answers: ReadyAnswers
   }) {
     this.message = of.message
     this.response = of.response
@@ -105,6 +109,8 @@ export class Exchange {
     this.startedMs = of.startedMs
     this.head = of.head
     this.isValid = of.isValid
+    this.#answers = of.answers
+    this.#turn = of.answers.began()
     this.#headers = [...of.headers, 'x-request-id', of.id]
   }
 
@@ -137,12 +143,13 @@ export class Exchange {
     else await pipe(open(), response).catch(() => response.destroy())
   }
 
-  /** Writes the answer, unless the client has left. `body` is null where the status has none. */
+  /** Answers, unless the client has left. `body` is null where the status has none. */
   reply(status: number, body: JsonText | Buffer | null, contentType = 'application/json'): void {
     const { response } = this
     if (response.headersSent || response.destroyed) return
     if (body === null) {
-      response.writeHead(status, this.#headers).end()
+      response.writeHead(status, this.#headers)
+      this.#end(undefined)
       return
     }
     const isText = typeof body === 'string'
@@ -150,15 +157,17 @@ export class Exchange {
     this.#headers.push('content-type', contentType, 'content-length', String(length))
     response.writeHead(status, this.#headers)
     if (Buffer.isBuffer(body)) {
-      response.end(body)
-      return
-    }
-    if (isText) {
+      this.#end(body)
+    } else if (isText) {
       // Letters of one byte are copied as they are, which costs Node.js less than to encode them.
-      response.end(body, length === body.length ? 'latin1' : 'utf8')
-      return
+      this.#end(body, length === body.length ? 'latin1' : 'utf8')
+    } else {
+      for (const piece of body.pieces) response.write(piece)
+      this.#end(undefined)
     }
-    for (const piece of body.pieces) response.write(piece)
-    response.end()
+  }
+
+  #end(body: string | Buffer | undefined, encoding: BufferEncoding = 'utf8'): void {
+    this.#answers.add({ response: this.response, body, encoding }, this.#turn)
   }
 }

@@ -1,9 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { atEndOfTurn, type Clock } from '../clock.ts'
+import { afterOthers, atEndOfTurn, type Clock } from '../clock.ts'
 import { Failure, refuse } from '../failure.ts'
 import type { Log } from '../log/log.ts'
+import { ReadyAnswers } from './connection/ready-answers.ts'
 import { refusalOf } from './connection/refusals.ts'
 import { createSocketGuard, type Upgrade } from './connection/socket-guard.ts'
 import { createCors } from './cors.ts'
@@ -96,7 +97,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       log.debug('bytes that are no request were refused', { reason })
     },
   })
-  const open = createOpening(deps)
+  const answers = new ReadyAnswers(clock)
+  const open = createOpening(deps, answers)
   const serve = createServing(deps)
   const fail = createFailing(deps)
 
@@ -137,6 +139,8 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       guard.drain()
       const closing = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
+      // Those whose answers were ready in this turn are idle once these have left.
+      void afterOthers().then(() => server.closeIdleConnections())
       if (graceMs === 0) atEndOfTurn(guard.cut)
       const grace = clock.after(graceMs, guard.cut)
       await closing
@@ -188,7 +192,7 @@ function listenerOf(
 }
 
 /** Begins an exchange: its id, its canonical target, and the headers that every answer has. */
-function createOpening(deps: HttpServerDeps) {
+function createOpening(deps: HttpServerDeps, answers: ReadyAnswers) {
   const { config, clock, newRequestId } = deps
   const cors = createCors(config.cors_origins)
   const isOpen = config.cors_origins.length > 0
@@ -210,6 +214,7 @@ function createOpening(deps: HttpServerDeps) {
       head: readRequestHead(message),
       isValid: canonical !== undefined,
       headers: noStore ? confidential : common,
+      answers,
     })
     const headers = isOpen && crossOrigin ? cors.headersFor(message.headers.origin) : undefined
     if (headers !== undefined) {

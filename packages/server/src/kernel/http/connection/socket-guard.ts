@@ -41,6 +41,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
   const traffics = new Map<Duplex, Traffic>()
   const connections = new Set<Socket>()
   const upgraded = new WeakSet<Duplex>()
+  let isDraining = false
 
   /**
    * Keeps a request, so that later bytes on its connection can be judged. `ended` is called
@@ -49,6 +50,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
   function began(message: IncomingMessage, response: ServerResponse, ended: () => void): void {
     const traffic = trafficOf(message, response)
     traffic.unanswered.push(response)
+    if (isDraining) response.shouldKeepAlive = false
     // Other than the end of an answer, this comes also when the client leaves before it, and once.
     response.on('close', () => {
       traffic.unanswered = traffic.unanswered.filter((each) => each !== response)
@@ -76,10 +78,11 @@ export function createSocketGuard(deps: SocketGuardDeps) {
   }
 
   /**
-   * Lets the requests that are running be the last ones of their connections, and closes the
-   * connections that have not said anything.
+   * Lets the requests that are running, or still come, be the last ones of their connections, and
+   * closes the connections that have not said anything.
    */
   function drain(): void {
+    isDraining = true
     for (const response of running()) response.shouldKeepAlive = false
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
   }
