@@ -136,10 +136,11 @@ describe.each(directories)('a directory $name', ({ open }) => {
       participant,
       boot_id,
       room_id: null,
+      number: participant,
     })
     const nothing = { ended: [], seats: [], endedSeats: [] }
-    const write = (sessions: ReturnType<typeof row>[]) =>
-      directory.writePlaces({ ...nothing, sessions })
+    const write = async (sessions: ReturnType<typeof row>[]) =>
+      (await directory.writePlaces({ ...nothing, sessions })).replaced
     expect(await write([row('bt1-a', 1)])).toEqual([])
     expect(await write([{ ...row('bt1-a', 1), room_id: 7 } as never])).toEqual([])
     expect(await write([row('bt1-b', 2)])).toMatchObject([
@@ -156,6 +157,33 @@ describe.each(directories)('a directory $name', ({ open }) => {
     expect((await directory.placesOf(['u1', 'u2'])).sessions).toEqual([row('bt1-b', 2)])
     await directory.writePlaces({ ...nothing, sessions: [], ended: [row('bt1-b', 2)] })
     expect((await directory.placesOf(['u1'])).sessions).toEqual([])
+  })
+
+  it('[R-CL-10] a connection that is written late leaves the row of a newer one', async () => {
+    const directory = await open()
+    const [first, second, third] = [
+      await directory.nextNumber(),
+      await directory.nextNumber(),
+      await directory.nextNumber(),
+    ]
+    expect([first, second, third]).toEqual([first, second, third].toSorted((a, b) => a - b))
+    expect(new Set([first, second, third]).size).toBe(3)
+    const row = (boot: string, number: number) => {
+      const boot_id = `bt1-${boot}`
+      return { ...{ session_id: 's1', user_id: 'u1', participant: number }, boot_id, number }
+    }
+    const write = (boot: string, number: number, room_id: number | null = null) => {
+      const sessions = [{ ...row(boot, number), room_id }]
+      return directory.writePlaces({ ...{ ended: [], seats: [], endedSeats: [] }, sessions })
+    }
+    await write('a', first)
+    expect(await write('a', third)).toEqual({ replaced: [], older: [] })
+    expect(await write('b', second)).toEqual({ replaced: [], older: ['s1'] })
+    expect((await directory.placesOf(['u1'])).sessions).toMatchObject([row('a', third)])
+    expect(await directory.takeReplaced('bt1-a')).toEqual([])
+    // A node knows itself which of its own connections is the newer one.
+    expect(await write('a', second, 7)).toEqual({ replaced: [], older: [] })
+    expect(await write('b', third)).toMatchObject({ older: [], replaced: [{ boot_id: 'bt1-a' }] })
   })
 
   it('[R-CL-18, R-CL-19] keeps seats until they end, or their boot does', async () => {

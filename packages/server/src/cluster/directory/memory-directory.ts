@@ -23,6 +23,7 @@ export function createMemoryDirectory(): Directory {
   const seats = new Map<string, SeatRow>()
   const roles = new Map<string, Role>()
   let count = 0
+  let numbers = 0
 
   const byBoot = (bootId: string) => [...nodes.values()].find((row) => row.boot_id === bootId)
   /** Of these boots, those that have not renewed since they were read; unknown ones are over. */
@@ -84,24 +85,33 @@ export function createMemoryDirectory(): Directory {
       const own = [...names].filter(([, { boot_id }]) => boot_id === bootId)
       return own.map(([name, { room_id }]) => ({ name, room_id }))
     },
+    async nextNumber() {
+      numbers += 1
+      return numbers
+    },
     async writePlaces(changes) {
       for (const { session_id, boot_id, participant } of changes.ended) {
         const row = sessions.get(session_id)
         if (row?.boot_id === boot_id && row.participant === participant) sessions.delete(session_id)
       }
       for (const row of changes.endedSeats) seats.delete(keyOf(row))
-      for (const row of changes.sessions) {
+      const isOlder = ({ session_id, boot_id, number }: SessionRow) => {
+        const before = sessions.get(session_id)
+        return before !== undefined && before.boot_id !== boot_id && number < before.number
+      }
+      const older = changes.sessions.filter(isOlder).map(({ session_id }) => session_id)
+      const written = changes.sessions.filter((row) => !isOlder(row))
+      for (const row of written) {
         const before = sessions.get(row.session_id)
         if (before === undefined) replaced.delete(row.session_id)
         else if (before.boot_id !== row.boot_id) replaced.set(row.session_id, before)
         sessions.set(row.session_id, row)
       }
-      const older = changes.sessions.flatMap(({ session_id }) => replaced.get(session_id) ?? [])
       for (const row of changes.seats) {
         seats.delete(keyOf(row))
         seats.set(keyOf(row), row)
       }
-      return older
+      return { older, replaced: written.flatMap(({ session_id }) => replaced.get(session_id) ?? []) }
     },
     async takeReplaced(bootId) {
       const taken = [...replaced.values()].filter(({ boot_id }) => boot_id === bootId)

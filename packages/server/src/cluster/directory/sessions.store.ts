@@ -1,12 +1,17 @@
 import type { Database } from '../../database/database.ts'
-import { batchStatement, statement } from '../../database/statement.ts'
-import { clusterSeats, clusterSessions } from '../../database/tables/cluster.ts'
+import { batchStatement, eachEngine, statement } from '../../database/statement.ts'
+import { clusterNumbers, clusterSeats, clusterSessions } from '../../database/tables/cluster.ts'
 import { pick } from '../../database/tables/table.ts'
 import type { SessionDirectory } from '../../kernel/cluster/directory.ts'
 
 /** Where accounts are connected, and where seats wait for them. */
 export function sessionDirectory(db: Database): SessionDirectory {
   return {
+    async nextNumber() {
+      const next = await db.get(nextNumber, {})
+      if (next === undefined) throw new Error('there is no number for a connection')
+      return next.number
+    },
     writePlaces: ({ sessions, ended, seats, endedSeats }) =>
       db.transaction(
         async (tx) => {
@@ -16,10 +21,16 @@ export function sessionDirectory(db: Database): SessionDirectory {
           // In one order on every node, so that two nodes never wait for each other.
           const rows = sessions.toSorted((a, b) => (a.session_id < b.session_id ? -1 : 1))
           const written = await tx.each(putSession, rows)
-          return written.flatMap(({ session_id, replaced_boot_id, replaced_participant }) => {
-            if (replaced_boot_id === null || replaced_participant === null) return []
-            return [{ session_id, boot_id: replaced_boot_id, participant: replaced_participant }]
-          })
+          const replaced = written.flatMap(
+            ({ session_id, replaced_boot_id: boot_id, replaced_participant: participant }) => {
+              return boot_id === null || participant === null
+                ? []
+                : [{ session_id, boot_id, participant }]
+            },
+          )
+          const isWritten = new Set(written.map(({ session_id }) => session_id))
+          const older = rows.map(({ session_id }) => session_id).filter((id) => !isWritten.has(id))
+          return { replaced, older }
         },
         { isolation: 'read committed' },
       ),
@@ -47,20 +58,38 @@ const sessionRow = pick(
   'participant',
   'boot_id',
   'room_id',
+  'number',
 )
 const seatRow = pick(clusterSeats, 'boot_id', 'participant', 'session_id', 'user_id', 'room_id')
 
-/** The row itself keeps what it replaced, so that one statement does both. */
+/** On PostgreSQL without a row, so nobody waits for another one's commit. */
+const nextNumber = statement({
+  name: 'cluster.next-number',
+  text: eachEngine((engine) =>
+    engine === 'postgres'
+      ? "SELECT nextval(pg_get_serial_sequence('cluster_numbers', 'number')) AS number"
+      : 'INSERT OR REPLACE INTO cluster_numbers (one) VALUES (1) RETURNING number',
+  ),
+  params: {},
+  row: pick(clusterNumbers, 'number'),
+})
+
+/**
+ * The row itself keeps what it replaced, so that one statement does both. A connection that is
+ * written late leaves the row of a newer one elsewhere as it is.
+ */
 const putSession = batchStatement({
   name: 'cluster.put-session',
-  text: `INSERT INTO cluster_sessions (session_id, user_id, participant, boot_id, room_id)
+  text: `INSERT INTO cluster_sessions (session_id, user_id, participant, boot_id, room_id, number)
     {{given}} ON CONFLICT (session_id) DO UPDATE SET
       user_id = excluded.user_id, participant = excluded.participant,
-      boot_id = excluded.boot_id, room_id = excluded.room_id,
+      boot_id = excluded.boot_id, room_id = excluded.room_id, number = excluded.number,
       replaced_boot_id = CASE WHEN cluster_sessions.boot_id <> excluded.boot_id
         THEN cluster_sessions.boot_id ELSE cluster_sessions.replaced_boot_id END,
       replaced_participant = CASE WHEN cluster_sessions.boot_id <> excluded.boot_id
         THEN cluster_sessions.participant ELSE cluster_sessions.replaced_participant END
+    WHERE cluster_sessions.number <= excluded.number
+      OR cluster_sessions.boot_id = excluded.boot_id
     RETURNING session_id, replaced_boot_id, replaced_participant`,
   params: sessionRow,
   row: pick(clusterSessions, 'session_id', 'replaced_boot_id', 'replaced_participant'),
@@ -103,7 +132,7 @@ const endSeat = batchStatement({
 
 const sessionsOf = batchStatement({
   name: 'cluster.sessions-of',
-  text: `SELECT s.session_id, s.user_id, s.participant, s.boot_id, s.room_id
+  text: `SELECT s.session_id, s.user_id, s.participant, s.boot_id, s.room_id, s.number
     FROM {{rows}} AS r JOIN cluster_sessions s ON s.user_id = r.user_id`,
   params: pick(clusterSessions, 'user_id'),
   row: sessionRow,

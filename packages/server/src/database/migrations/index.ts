@@ -16,6 +16,7 @@ import { consoleTokens } from './0015-console-tokens.ts'
 import { replacedSessions } from './0016-replaced-sessions.ts'
 import { lastSeen } from './0017-last-seen.ts'
 import { captureFilters } from './0018-capture-filters.ts'
+import { numberedConnections } from './0019-numbered-connections.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   replacedSessions,
   lastSeen,
   captureFilters,
+  numberedConnections,
 ]

@@ -34,8 +34,16 @@ export const clusterSessions = defineTable('cluster_sessions', {
     room_id: 'integer?',
     replaced_boot_id: 'text?',
     replaced_participant: 'integer?',
+    number: 'integer',
   },
   key: ['session_id'],
+})
+
+/** Where the numbers of connections come from. PostgreSQL needs its sequence only, and no row. */
+export const clusterNumbers = defineTable('cluster_numbers', {
+  columns: { number: 'integer', one: 'integer' },
+  key: ['number'],
+  sequence: 'number',
 })
 
 /** Seats that wait for a connection of their account. */

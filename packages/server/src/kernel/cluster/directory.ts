@@ -67,6 +67,8 @@ export type SessionRow = {
   boot_id: string
   /** Null outside of rooms. */
   room_id: number | null
+  /** Of two connections of a session the one with the larger number is the newer one. */
+  number: number
 }
 
 /** A seat that waits for a connection of its account. */
@@ -90,9 +92,17 @@ export type PlaceChanges = {
 /** A connection that a newer one of its session replaces. */
 export type Replaced = Pick<SessionRow, 'session_id' | 'boot_id' | 'participant'>
 
+export type WrittenPlaces = {
+  /** The connections that others had of the sessions written, until they took them. */
+  replaced: Replaced[]
+  /** Sessions that were not written, because a newer connection has their row. */
+  older: string[]
+}
+
 export type SessionDirectory = {
-  /** Answers with the connections that others had of the sessions written, until they took them. */
-  writePlaces(changes: PlaceChanges): Promise<Replaced[]>
+  /** A number for a connection: larger than all that were given before it was asked for. */
+  nextNumber(): Promise<number>
+  writePlaces(changes: PlaceChanges): Promise<WrittenPlaces>
   /** Connections of this boot that later ones of other boots have replaced, each once. */
   takeReplaced(bootId: string): Promise<Replaced[]>
   /** Connections and seats of these accounts, seats in the order in which they were dropped. */

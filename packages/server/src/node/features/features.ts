@@ -151,6 +151,7 @@ function nodeOwn({ db, config }: FeaturesDeps) {
       cluster_nodes: { not: 'who plays now; a killed node leaves its row, which others free' },
       cluster_names: { not: 'of rooms that are open now' },
       cluster_sessions: { not: 'of connections that are open now' },
+      cluster_numbers: { not: 'their order among connections that are open now' },
       cluster_seats: { not: 'of seats that wait now' },
       cluster_roles: { not: 'of a running node; the next one takes it' },
     },

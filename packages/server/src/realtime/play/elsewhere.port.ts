@@ -28,6 +28,8 @@ export type Elsewhere = {
    * of the session elsewhere, or else of the account, here first.
    */
   claim(account: Player, here: SeatHere): Awaitable<Claimed | undefined>
+  /** A connection of a session is being made; done once its place among others of it is settled. */
+  connecting(sessionId: string): Promise<void> | undefined
   /** The connection that has claimed a seat arrives; undefined where it has claimed none. */
   arrive(participant: Participant): Promise<void> | undefined
   /** The connection that has claimed a seat was lost before it arrived. */
@@ -57,6 +59,7 @@ export const alone: Elsewhere = {
   releaseName() {},
   placeOfNewRoom: () => undefined,
   claim: (_, here) => here(),
+  connecting: () => undefined,
   arrive: () => undefined,
   release() {},
   commandTimeoutMs: 2000,

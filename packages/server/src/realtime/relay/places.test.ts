@@ -14,6 +14,7 @@ const ann = {
 }
 
 const elsewhere = { session_id: 's-ann', user_id: 'u-ann', participant: 1, room_id: null }
+const asked = { bootId: 'bt1-a', commandTimeoutMs: 2000, log: createRecordedLog() }
 
 /** Places of a node, whose directory does what is asked, and may fail after that. */
 function createMutable() {
@@ -23,7 +24,7 @@ function createMutable() {
   const closed: Replaced[] = []
   let isMute = false
   const places = createPlaces({
-    ...{ clock, bootId: 'bt1-a', log: createRecordedLog() },
+    ...{ ...asked, clock },
     ...{ replaced() {}, replacedHere: (older) => closed.push(older) },
     directory: {
       ...directory,
@@ -41,11 +42,13 @@ function createMutable() {
       isMute = is
     },
     /** Another node writes that it has the connection now. */
-    elsewhere: () =>
-      directory.writePlaces({
+    async elsewhere() {
+      const number = await directory.nextNumber()
+      await directory.writePlaces({
         ...{ ended: [], seats: [], endedSeats: [] },
-        sessions: [{ ...elsewhere, boot_id: 'bt1-b' }],
-      }),
+        sessions: [{ ...elsewhere, boot_id: 'bt1-b', number }],
+      })
+    },
     rows: async () => (await directory.placesOf(['u-ann'])).sessions,
   }
 }
@@ -90,6 +93,7 @@ test('[R-CL-10, R-RET-5] a late notice about the connection before closes no new
   places.touched(first)
   await clock.advance(300)
   await elsewhere()
+  await places.connecting('s-ann')
   here.set(1, second)
   places.touched(second)
   places.look()
@@ -102,4 +106,72 @@ test('[R-CL-10, R-RET-5] a late notice about the connection before closes no new
   places.look()
   await clock.advance(0)
   expect(closed).toMatchObject([{ boot_id: 'bt1-a', participant: 1 }])
+})
+
+/** Two nodes with a directory that may stall for the first one. */
+function createTwo() {
+  const clock = createFakeClock()
+  const directory = createMemoryDirectory()
+  const closed: Replaced[] = []
+  let held: Promise<void> | undefined
+  const nodes = ['bt1-a', 'bt1-b'].map((bootId) => {
+    const here = new Map<number, Participant>()
+    const stalled = async () => {
+      if (bootId === 'bt1-a') await held
+    }
+    const places = createPlaces({
+      ...{ ...asked, clock, bootId, byId: (id: number) => here.get(id) },
+      directory: {
+        ...directory,
+        nextNumber: async () => stalled().then(directory.nextNumber),
+        writePlaces: async (changes) => stalled().then(() => directory.writePlaces(changes)),
+      },
+      ...{ replaced() {}, replacedHere: (older) => closed.push(older) },
+    })
+    return {
+      async connect(id: number): Promise<void> {
+        const isStalled = bootId === 'bt1-a' && held !== undefined
+        const passed = clock.advance(isStalled ? asked.commandTimeoutMs : 0)
+        await Promise.all([places.connecting('s-ann'), passed])
+        const participant = connected(id)
+        here.set(id, participant)
+        places.touched(participant)
+      },
+      look: places.look,
+    }
+  })
+  const [a, b] = nodes
+  if (a === undefined || b === undefined) throw new Error('there are two nodes')
+  return {
+    ...{ a, b, clock, closed },
+    hold(): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return () => {
+        held = undefined
+        resolve()
+      }
+    },
+    rows: async () => (await directory.placesOf(['u-ann'])).sessions,
+  }
+}
+
+test.each([
+  ['has its number', false],
+  ['got no number in time', true],
+])('[R-CL-10, R-CL-19] a connection that %s closes no newer one by its late row', async (_, mute) => {
+  const { a, b, clock, closed, hold, rows } = createTwo()
+  await b.connect(1)
+  await clock.advance(600)
+  let letGo = mute ? hold() : undefined
+  await a.connect(2)
+  letGo ??= hold()
+  await b.connect(3)
+  await clock.advance(300)
+  letGo()
+  await clock.advance(1000)
+  b.look()
+  await clock.advance(100)
+  expect(await rows()).toMatchObject([{ boot_id: 'bt1-b', participant: 3 }])
+  expect(closed).toMatchObject([{ boot_id: 'bt1-a', participant: 2 }])
 })

@@ -1,3 +1,4 @@
+import { sharedReads } from '../../kernel/batching/shared-reads.ts'
 import type { Clock, Timer } from '../../kernel/clock.ts'
 import type {
   PlaceChanges,
@@ -7,14 +8,18 @@ import type {
   SessionRow,
 } from '../../kernel/cluster/directory.ts'
 import type { Log } from '../../kernel/log/log.ts'
+import { late, within } from '../../kernel/time/within.ts'
 import type { Participant } from '../play/participants/participant.ts'
 import type { Receiver } from '../play.port.ts'
+import { createRecent } from './recent.ts'
 
 /**
  * Writes where the accounts of this node are: the connection of each session, and the seats of its
  * rooms. Changes are gathered, and what could not be written is written with the next ones.
  */
 export type Places = {
+  /** Takes a number for a connection of the session that is being made. */
+  connecting(sessionId: string): Promise<void>
   /** Something about a participant may have changed. */
   touched(participant: Participant): void
   /** Asks the directory whether connections of this node have later ones elsewhere. */
@@ -28,6 +33,8 @@ export type PlacesDeps = {
   clock: Clock
   log: Log
   bootId: string
+  /** How long a connection waits for its number, in milliseconds. */
+  commandTimeoutMs: number
   /** The participant of this id, unless it has ended. */
   byId(participant: number): Participant | undefined
   /** Others had connections of sessions that are connected here now. */
@@ -40,6 +47,8 @@ const gatherMs = 200
 const againAfterMs = 1000
 /** How often the directory is asked what a lost message of the bus would have said. */
 const lookMs = 500
+/** How long a number waits for its connection to arrive. */
+const arriveWithinMs = 60_000
 
 /** `of`: the connection that the rows are of; a later one of the participant has the same rows. */
 type Rows = { of?: Receiver; session?: SessionRow; seat?: SeatRow }
@@ -55,6 +64,12 @@ export function createPlaces(deps: PlacesDeps): Places {
   const { directory, clock, log } = deps
   const touched = new Set<number>()
   const written = new Map<number, Written>()
+  const numbers = new WeakMap<Receiver, number>()
+  /** The numbers of connections that have not arrived yet, by session. */
+  const taken = createRecent<number>(clock, arriveWithinMs)
+  const nextNumber = sharedReads(() => directory.nextNumber())
+  /** The last number that this node was given. */
+  let heard = 0
   let timer: Timer | undefined
   let isWriting = false
   let isStopped = false
@@ -86,15 +101,23 @@ export function createPlaces(deps: PlacesDeps): Places {
   async function write(): Promise<void> {
     const ids = [...touched]
     touched.clear()
-    const next = ids.map((id) => rowsOf(deps.byId(id), deps.bootId))
+    const next = ids.map((id) => rowsOf(deps.byId(id)))
     let failed = false
     try {
       const changes = changesOf(ids, next)
       const first = next.filter(isFirst)
       const isNew = new Set(first.map(({ session }) => session?.session_id))
-      const older = await directory.writePlaces(changes)
-      deps.replaced(older.filter(({ session_id }) => isNew.has(session_id)))
-      for (const [at, id] of ids.entries()) keep(id, next[at])
+      const { replaced, older } = await directory.writePlaces(changes)
+      deps.replaced(replaced.filter(({ session_id }) => isNew.has(session_id)))
+      const isOlder = new Set(older)
+      for (const [at, id] of ids.entries()) {
+        const { session, ...rows } = next[at] ?? {}
+        if (session === undefined || !isOlder.has(session.session_id)) keep(id, next[at])
+        else {
+          keep(id, rows)
+          if (deps.byId(id)?.receiver === rows.of) deps.replacedHere(session)
+        }
+      }
     } catch (error) {
       failed = true
       log.warn('places of players could not be written', { players: ids.length, error })
@@ -120,6 +143,7 @@ export function createPlaces(deps: PlacesDeps): Places {
   async function look(): Promise<void> {
     isLookPlanned = false
     try {
+      await hearNumber()
       for (const older of await directory.takeReplaced(deps.bootId)) {
         // What is not written yet came after the connection that was replaced.
         if (isKept(older, deps.byId(older.participant)?.receiver)) deps.replacedHere(older)
@@ -127,6 +151,24 @@ export function createPlaces(deps: PlacesDeps): Places {
     } catch {
       // The next look has it.
     }
+  }
+
+  async function hearNumber(): Promise<number> {
+    const number = await nextNumber('', undefined)
+    heard = Math.max(heard, number)
+    return number
+  }
+
+  /** What the directory is to say of a participant. */
+  function rowsOf(participant: Participant | undefined): Rows {
+    if (participant === undefined) return {}
+    const { context, session_id, isConnected, relayed, room, receiver: of } = participant
+    const { user_id, participant: id } = context
+    if (user_id === null || session_id === null) return {}
+    const base = { session_id, user_id, participant: id, boot_id: deps.bootId }
+    if (!isConnected) return room === undefined ? {} : { of, seat: { ...base, room_id: room.id } }
+    if (relayed) return {}
+    return { of, session: { ...base, room_id: context.room_id, number: numbers.get(of) ?? heard } }
   }
 
   function keep(participant: number, { of, session, seat }: Rows = {}): void {
@@ -165,9 +207,19 @@ export function createPlaces(deps: PlacesDeps): Places {
   }
 
   return {
-    touched({ context: { user_id, participant } }) {
-      if (user_id === null || isStopped) return
-      touched.add(participant)
+    async connecting(sessionId) {
+      // Without an answer it counts as older than what connects elsewhere from here on.
+      const before = heard
+      const number = await within(clock, deps.commandTimeoutMs, hearNumber()).catch(noNumber)
+      taken.set(sessionId, number === late ? before : number)
+    },
+    touched(participant) {
+      const { context, session_id, receiver, isConnected, relayed } = participant
+      if (context.user_id === null || session_id === null || isStopped) return
+      if (isConnected && !relayed && !numbers.has(receiver)) {
+        numbers.set(receiver, taken.take(session_id) ?? heard)
+      }
+      touched.add(context.participant)
       plan(gatherMs)
     },
     look: planLook,
@@ -181,16 +233,7 @@ export function createPlaces(deps: PlacesDeps): Places {
   }
 }
 
-/** What the directory is to say of a participant. */
-function rowsOf(participant: Participant | undefined, boot_id: string): Rows {
-  if (participant === undefined) return {}
-  const { context, session_id, isConnected, relayed, room, receiver: of } = participant
-  const { user_id, participant: id } = context
-  if (user_id === null || session_id === null) return {}
-  const base = { session_id, user_id, participant: id, boot_id }
-  if (isConnected) return relayed ? {} : { of, session: { ...base, room_id: context.room_id } }
-  return room === undefined ? {} : { of, seat: { ...base, room_id: room.id } }
-}
+const noNumber = (): typeof late => late
 
 const nothing: Written = { of: undefined, sessions: [], seats: [], isSure: true }
 

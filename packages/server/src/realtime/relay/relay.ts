@@ -122,6 +122,7 @@ export function createRelay(deps: RelayDeps): Relay {
       releaseName: names.release,
       placeOfNewRoom: () => placeOfNewRoom(membership),
       claim: (account, here) => (deps.graceMs === 0 ? undefined : edge.claim(account, here)),
+      connecting: places.connecting,
       arrive: edge.arrive,
       release: edge.release,
       commandTimeoutMs: deps.commandTimeoutMs,

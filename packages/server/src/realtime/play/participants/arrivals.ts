@@ -20,7 +20,7 @@ type ArrivalsDeps = {
   registry: Registry
   script: GameScript
   seats: Seats
-  elsewhere: Pick<Elsewhere, 'claim' | 'arrive' | 'release'>
+  elsewhere: Pick<Elsewhere, 'claim' | 'connecting' | 'arrive' | 'release'>
   /** How long a seat is kept; 0 keeps none. */
   graceMs: number
   disconnected: Disconnected
@@ -72,8 +72,13 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
   }
 
   return {
-    claim: (account) =>
-      seats.claimSame(account) ?? elsewhere.claim(account, () => seats.claim(account)),
+    claim(account) {
+      const connecting = elsewhere.connecting(account.session_id)
+      const seat =
+        seats.claimSame(account) ?? elsewhere.claim(account, () => seats.claim(account))
+      if (connecting === undefined) return seat
+      return Promise.all([seat, connecting]).then(([claimed]) => claimed)
+    },
     arrive({ participant: id, account, flags, relayed = false }, receiver) {
       const participant = registry.byId(id) ?? newParticipant(id, account)
       const sinceMs = Math.floor(clock.monotonicMs())
