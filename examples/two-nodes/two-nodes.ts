@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { type Connection, createPlayer, type Room } from '@guildhall/client'
 
 const main = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const postgres = fileURLToPath(new URL('../../scripts/postgres.ts', import.meta.url))
 const game = fileURLToPath(new URL('./game', import.meta.url))
 const chatKind = 100
 
@@ -14,13 +16,13 @@ type ChatGame = {
   kinds: { [chatKind]: { up: string; down: string } }
 }
 type Player = { connection: Connection<ChatGame>; heard: string[] }
-type Node = { url: string; process: ChildProcess }
+type Running = { url: string; process: ChildProcess }
 
 /**
  * Starts two nodes on one PostgreSQL. Two players meet in a room, each on a node of its own; one
  * node is killed, and the player of the other one plays on in a room of the same name.
  */
-export async function playOnTwoNodes(databaseUrl: string, print: (line: string) => void) {
+async function playOnTwoNodes(databaseUrl: string, print: (line: string) => void) {
   const nodes = await Promise.all(['one', 'two'].map((name) => start(name, databaseUrl)))
   const [one, two] = nodes
   assert(one && two)
@@ -49,7 +51,7 @@ export async function playOnTwoNodes(databaseUrl: string, print: (line: string) 
     again.send(chatKind, 'we play on')
     await until(() => cid.heard.includes('we play on'))
     print('the name is free again, and play goes on')
-    await Promise.all([ben, cid].map(({ connection }) => connection.close()))
+    await Promise.all([ana, ben, cid].map(({ connection }) => connection.close()))
   } finally {
     await Promise.all(nodes.map(stop))
   }
@@ -64,7 +66,7 @@ async function enterFreed({ connection }: Player, name: string, oldRoom: number)
   }
 }
 
-async function arrive({ url }: Node, name: string): Promise<Player> {
+async function arrive({ url }: Running, name: string): Promise<Player> {
   const player = createPlayer<ChatGame>(url)
   const username = `${name}-${crypto.randomUUID()}`
   await player.signIn.device({ id: username, create: true, username })
@@ -76,7 +78,7 @@ function listen({ heard }: Player, room: Room<ChatGame>): Room<ChatGame> {
   return room
 }
 
-async function start(name: string, databaseUrl: string): Promise<Node> {
+async function start(name: string, databaseUrl: string): Promise<Running> {
   const settings = {
     'cluster.enabled': 'true',
     'http.bind': '127.0.0.1:0',
@@ -89,19 +91,31 @@ async function start(name: string, databaseUrl: string): Promise<Node> {
     env: { ...process.env, GUILDHALL_DATABASE__URL: databaseUrl },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  return { url: await readyUrl(child, `the node ${name}`), process: child }
+}
+
+/** A PostgreSQL of the example's own. */
+async function startPostgres(): Promise<Running> {
+  const stdio = ['ignore', 'pipe', 'inherit', 'ipc'] as const
+  const child = spawn(process.execPath, [postgres], { stdio: [...stdio] })
+  return { url: await readyUrl(child, 'PostgreSQL'), process: child }
+}
+
+/** The address in the line in which a process says that it is ready. */
+async function readyUrl(child: ChildProcess, what: string): Promise<string> {
   let said = ''
-  child.stdout.on('data', (chunk) => {
+  child.stdout?.on('data', (chunk) => {
     said += String(chunk)
   })
   for (;;) {
-    const [, url] = / ready http=(\S+)/.exec(said) ?? []
-    if (url !== undefined) return { url, process: child }
-    if (child.exitCode !== null) throw new Error(`the node ${name} did not start`)
+    const [, url] = /\bready (?:http|url)=(\S+)/.exec(said) ?? []
+    if (url !== undefined) return url
+    if (child.exitCode !== null) throw new Error(`${what} did not start`)
     await pause()
   }
 }
 
-async function stop({ process: child }: Node): Promise<void> {
+async function stop({ process: child }: Running): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
@@ -115,11 +129,14 @@ async function until(holds: () => boolean): Promise<void> {
 const pause = () => new Promise((resolve) => setTimeout(resolve, 50))
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const databaseUrl = process.argv[2] ?? process.env.GUILDHALL_DATABASE__URL
-  if (databaseUrl === undefined) {
-    process.stderr.write('it needs a PostgreSQL: npm run example:two-nodes -- postgres://...\n')
-    process.exitCode = 1
-  } else {
-    await playOnTwoNodes(databaseUrl, (line) => process.stdout.write(`${line}\n`))
+  const { values } = parseArgs({ options: { url: { type: 'string' } } })
+  const given = values.url ?? process.env.GUILDHALL_DATABASE__URL
+  const own = given === undefined ? await startPostgres() : undefined
+  try {
+    const url = given ?? own?.url
+    assert(url)
+    await playOnTwoNodes(url, (line) => process.stdout.write(`${line}\n`))
+  } finally {
+    if (own !== undefined) await stop(own)
   }
 }

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { Bench } from '../benchmark.ts'
 import { type Child, startChild } from './child.ts'
@@ -9,7 +10,7 @@ import { type Child, startChild } from './child.ts'
  */
 export function startPostgres(bench: Bench): Promise<Child> {
   return startChild({
-    args: ['--input-type=module', '--eval', program],
+    args: [program, ...settings],
     cwd: bench.folder,
     cores: bench.cores,
     on: 'both',
@@ -17,16 +18,8 @@ export function startPostgres(bench: Bench): Promise<Child> {
 }
 
 const settings = ['fsync=on', 'full_page_writes=on', 'shared_buffers=1GB']
-const tests = '../../../server/src/database/testing/postgres-server.ts'
-const module = new URL(tests, import.meta.url).href
-
 /** A program of its own, because the benchmarks use the product from outside only. */
-const program = `
-  import { startPostgresServer } from ${JSON.stringify(module)}
-  const server = await startPostgresServer(${JSON.stringify(settings)})
-  process.once('SIGTERM', () => server.dispose())
-  process.stdout.write('ready url=' + server.url('postgres') + '\\n')
-`
+const program = fileURLToPath(new URL('../../../../scripts/postgres.ts', import.meta.url))
 
 /** Makes another database of the server, empty or a copy of one; answers its URL. */
 export async function createDatabase(
