@@ -79,18 +79,22 @@ function nameDirectory(db: Database): NameDirectory {
   return {
     async reserveName(name, holder, gone) {
       for (;;) {
-        const reserved = await db.get(reserve, { name, ...holder })
+        // Both at once: most names that are asked for have a holder, and players wait for it.
+        const [reserved, held] = await Promise.all([
+          db.get(reserve, { name, ...holder }),
+          db.get(holderOf, { name }),
+        ])
         if (reserved !== undefined) return holder
-        const held = await db.get(holderOf, { name })
         if (held === undefined) continue
-        const mayTake = await isOver(db, held.boot_id, gone)
-        if (mayTake === undefined) return held
+        const { room_id, boot_id } = held
+        const mayTake = mayTakeOf(held, gone)
+        if (mayTake === undefined) return { room_id, boot_id }
         const isTaken = await db.transaction(async (tx) => {
           if (!(await stillOver(tx, mayTake))) return false
-          return (await tx.run(takeName, { name, ...holder, old_boot_id: held.boot_id })) > 0
+          return (await tx.run(takeName, { name, ...holder, old_boot_id: boot_id })) > 0
         }, lockRows)
         if (isTaken) return holder
-        if (!(await stillOver(db, mayTake))) return held
+        if (!(await stillOver(db, mayTake))) return { room_id, boot_id }
       }
     },
     releaseName: async (name, holder) => void (await db.run(release, { name, ...holder })),
@@ -98,16 +102,13 @@ function nameDirectory(db: Database): NameDirectory {
   }
 }
 
-/** How a boot was last seen, if what it has may be taken over; it is checked again then. */
-async function isOver(
-  db: Database,
-  boot_id: string,
+/** How the holder was last seen, if what it has may be taken over; it is checked again then. */
+function mayTakeOf(
+  { boot_id, has_node }: { boot_id: string; has_node: boolean },
   gone: readonly SeenBoot[],
-): Promise<SeenBoot | undefined> {
+): SeenBoot | undefined {
   const seen = gone.find((each) => each.boot_id === boot_id)
-  if (seen !== undefined) return seen
-  const node = await db.get(nodeOf, { boot_id })
-  return node === undefined ? { boot_id, renewals: 0 } : undefined
+  return seen ?? (has_node ? undefined : { boot_id, renewals: 0 })
 }
 
 /** Locks the row of the boot, so that it cannot renew before the takeover is there for all. */
@@ -200,13 +201,6 @@ const taken = statement({
   ),
 })
 
-const nodeOf = statement({
-  name: 'cluster.node-of-boot',
-  text: 'SELECT renewals FROM cluster_nodes WHERE boot_id = :boot_id',
-  params: bootOnly,
-  row: pick(clusterNodes, 'renewals'),
-})
-
 const lockBoot = statement({
   name: 'cluster.lock-boot',
   text: 'SELECT n.renewals FROM cluster_nodes n WHERE n.boot_id = :boot_id {{for update of n}}',
@@ -266,9 +260,12 @@ const reserve = statement({
 
 const holderOf = statement({
   name: 'cluster.name-holder',
-  text: 'SELECT room_id, boot_id FROM cluster_names WHERE name = :name',
+  text: `SELECT n.room_id, n.boot_id,
+      CASE WHEN EXISTS (SELECT 1 FROM cluster_nodes c WHERE c.boot_id = n.boot_id)
+        THEN 1 ELSE 0 END AS has_node
+    FROM cluster_names n WHERE n.name = :name`,
   params: pick(clusterNames, 'name'),
-  row: pick(clusterNames, 'room_id', 'boot_id'),
+  row: { ...pick(clusterNames, 'room_id', 'boot_id'), has_node: 'flag' },
 })
 
 const takeName = statement({
