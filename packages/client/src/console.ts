@@ -1,5 +1,5 @@
 import { type Api, api, type Client } from '@guildhall/contract'
-import { createHttpClient } from './http/http-client.ts'
+import { createHttpClient, type HttpClientOptions } from './http/http-client.ts'
 
 export { parseExact } from '@guildhall/contract/wire'
 export { GuildhallError } from './error.ts'
@@ -25,10 +25,14 @@ export type Operator = { username: string; password: string }
  * await client.signIn({ username: 'admin', password: 'password' })
  * await client.groups.create({ body: { name: 'Red Team' }, idempotencyKey: 'red-team-1' })
  */
-export function createConsoleClient(baseUrl: string, apiKey?: string) {
+export function createConsoleClient(
+  baseUrl: string,
+  apiKey?: string,
+  options: Pick<HttpClientOptions, 'answered'> = {},
+) {
   let token = apiKey
   const bearer = () => token
-  const sectionOf = (section: Api) => createHttpClient(section, { baseUrl, bearer })
+  const sectionOf = (section: Api) => createHttpClient(section, { baseUrl, bearer, ...options })
   const sections = Object.entries(consoleApis).map(([name, section]) => [name, sectionOf(section)])
   // Each section was made from the table of its name; only the mapped type knows that.
   const bound = Object.fromEntries(sections) as Sections

@@ -6,6 +6,8 @@ export type HttpClientOptions = {
   baseUrl: string
   /** The credential of the next request; undefined sends none. */
   bearer?: () => string | undefined
+  /** Called with the headers of each success. */
+  answered?: (route: RouteLine, headers: Headers) => void
 }
 
 /**
@@ -19,12 +21,15 @@ export type HttpClientOptions = {
  */
 export function createHttpClient<A extends Api>(
   api: { [K in keyof A]: RouteLine },
-  { baseUrl, bearer }: HttpClientOptions,
+  { baseUrl, bearer, answered }: HttpClientOptions,
 ): Client<A> {
   const functions = Object.entries<RouteLine>(api).map(([name, route]) => [
     name,
-    async (parts: RequestParts) =>
-      (await sendRequest(route, parts, { baseUrl, bearer: bearer?.() })).body,
+    async (parts: RequestParts) => {
+      const { body, headers } = await sendRequest(route, parts, { baseUrl, bearer: bearer?.() })
+      answered?.(route, headers)
+      return body
+    },
   ])
   // Each function was made from the row of its name; only the mapped type knows that.
   return Object.fromEntries(functions) as Client<A>

@@ -1,12 +1,15 @@
 import { type ConsoleClient, createConsoleClient, GuildhallError } from '@guildhall/client/console'
 import { QueryClient } from '@tanstack/react-query'
 import { session } from '../session/session.ts'
+import { answered } from './answering-node.ts'
 
 let latest: { token: string; client: ConsoleClient } | undefined
 
 /** The console client of whoever is signed in. */
 function clientOf(token: string): ConsoleClient {
-  if (latest?.token !== token) latest = { token, client: createConsoleClient('', token) }
+  if (latest?.token !== token) {
+    latest = { token, client: createConsoleClient('', token, { answered }) }
+  }
   return latest.client
 }
 

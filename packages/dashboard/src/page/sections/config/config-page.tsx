@@ -1,5 +1,7 @@
+import { api } from '@guildhall/contract'
 import { useQueryPart } from '../../data/location.ts'
 import { useRead } from '../../data/reads.ts'
+import { OfNode } from '../../kit/of-node.tsx'
 import { Card, Page } from '../../kit/page.tsx'
 import { Await, Empty } from '../../kit/states.tsx'
 import { FilterChoice, FilterInput } from '../../kit/table/filter.tsx'
@@ -16,7 +18,7 @@ export function ConfigPage() {
     client.config.get({ query: { sources: 'true' } }),
   )
   return (
-    <Page title="Configuration">
+    <Page title="Configuration" actions={<OfNode route={api.config.get} />}>
       <div className="page-tools">
         <FilterInput label="Part of a key" value={filter} onValue={setFilter} isMain={true} />
         <FilterChoice label="Set by" value={set} choices={setters} onValue={setSet} />

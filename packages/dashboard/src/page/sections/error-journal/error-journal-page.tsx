@@ -1,8 +1,10 @@
-import type { JournalEntry } from '@guildhall/contract'
+import { api, type JournalEntry } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { grouped } from '../../../model/time.ts'
+import { useAnsweringNode } from '../../data/answering-node.ts'
 import { useOpenedQuery } from '../../data/opened.ts'
 import { usePages } from '../../data/reads.ts'
+import { OfNode } from '../../kit/of-node.tsx'
 import { Facts, Pane } from '../../kit/page.tsx'
 import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
@@ -44,6 +46,7 @@ export function ErrorJournalPage() {
     <Section
       title="Errors"
       label="Errors"
+      actions={<OfNode route={api.errorJournal.list} />}
       columns={columns}
       listing={listing}
       rowKey={keyOf}
@@ -60,6 +63,7 @@ export function ErrorJournalPage() {
 }
 
 function IncidentPane({ incident, onClose }: { incident: JournalEntry; onClose(): void }) {
+  const node = useAnsweringNode(api.errorJournal.list)
   return (
     <Pane title="Incident" label="Incident" onClose={onClose}>
       <p>
@@ -72,6 +76,7 @@ function IncidentPane({ incident, onClose }: { incident: JournalEntry; onClose()
           'First seen': <ExactTime at={incident.first_seen_ms} />,
           Where: incident.component,
           Category: incident.category,
+          ...(node !== undefined && { Node: <Text>{node}</Text> }),
           Fingerprint: <Copyable>{incident.fingerprint}</Copyable>,
         }}
       />

@@ -1,5 +1,6 @@
 import { api } from '@guildhall/contract'
 import { useMay } from '../../data/permissions.ts'
+import { OfNode } from '../../kit/of-node.tsx'
 import { Page } from '../../kit/page.tsx'
 import { AllCounters, Counters } from './counters.tsx'
 import { Node, Tasks } from './health.tsx'
@@ -10,7 +11,7 @@ export function OverviewPage() {
   const mayFailures = useMay(api.runtime.failures)
   const mayErrors = useMay(api.errorJournal.list)
   return (
-    <Page title="Overview">
+    <Page title="Overview" actions={<OfNode route={api.history.get} />}>
       <div className="page-scroll">
         <div className="stack">
           <Node />

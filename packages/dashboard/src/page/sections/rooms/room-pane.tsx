@@ -48,6 +48,7 @@ export function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
                 Mode: <Text>{found.mode}</Text>,
                 Players: playersOf(found),
                 Open: found.open ? 'yes' : 'no',
+                ...(found.node_id !== undefined && { Node: <Text>{found.node_id}</Text> }),
                 ...trafficFacts(traffic),
                 'Script revision': found.script_revision ?? <None />,
               }}

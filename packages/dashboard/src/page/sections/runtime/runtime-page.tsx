@@ -3,6 +3,7 @@ import { useNodeStatus } from '../../data/node-status.ts'
 import { pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { useRead } from '../../data/reads.ts'
+import { OfNode } from '../../kit/of-node.tsx'
 import { Card, Facts, Page } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
 import { Badge, type Tone } from '../../kit/text/badge.tsx'
@@ -26,7 +27,7 @@ export function RuntimePage() {
   const runtime = useRead(['runtime'], (client) => client.runtime.get({}))
   const mayCall = useMay(api.runtime.rpc)
   return (
-    <Page title="Runtime">
+    <Page title="Runtime" actions={<OfNode route={api.runtime.get} />}>
       <div className="page-scroll">
         <Await query={runtime}>
           {(view) => (

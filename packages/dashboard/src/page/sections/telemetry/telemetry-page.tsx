@@ -1,4 +1,4 @@
-import type { HostTelemetry, TelemetrySlice } from '@guildhall/contract'
+import { api, type HostTelemetry, type TelemetrySlice } from '@guildhall/contract'
 import { useEffect, useState } from 'react'
 import { bytesText, counted, duration, grouped } from '../../../model/time.ts'
 import { useHistoryRange, usePast } from '../../data/history.ts'
@@ -7,6 +7,7 @@ import { serverNow } from '../../data/node-status.ts'
 import { pace } from '../../data/pace.ts'
 import { usePages, useRead } from '../../data/reads.ts'
 import { type Line, type Sample, valuesOf, withSample } from '../../data/samples.ts'
+import { OfNode } from '../../kit/of-node.tsx'
 import { Card, Page } from '../../kit/page.tsx'
 import { Plot } from '../../kit/plot.tsx'
 import { RangeBar } from '../../kit/range-bar.tsx'
@@ -20,7 +21,7 @@ import { MatchLink } from '../logs/log-lines.tsx'
 
 export function TelemetryPage() {
   return (
-    <Page title="Telemetry">
+    <Page title="Telemetry" actions={<OfNode route={api.telemetry.host} />}>
       <div className="page-scroll">
         <div className="stack">
           <Host />
