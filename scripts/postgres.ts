@@ -1,8 +1,8 @@
 import { startPostgresServer } from '../packages/server/src/database/testing/postgres-server.ts'
 
 /**
- * Runs a PostgreSQL of its own, with the settings given as NAME=VALUE, until it is told to stop or
- * its parent, if that speaks to it, is gone. Nothing of it is left then.
+ * Runs a PostgreSQL of its own, with the settings given as NAME=VALUE, until a signal ends it or
+ * its parent, if that has a channel to it, is gone. Nothing of it is left then.
  */
 const server = await startPostgresServer(process.argv.slice(2))
 let isStopping = false

@@ -111,7 +111,8 @@ export function createMemoryDirectory(): Directory {
         seats.delete(keyOf(row))
         seats.set(keyOf(row), row)
       }
-      return { older, replaced: written.flatMap(({ session_id }) => replaced.get(session_id) ?? []) }
+      const found = written.flatMap(({ session_id }) => replaced.get(session_id) ?? [])
+      return { older, replaced: found }
     },
     async takeReplaced(bootId) {
       const taken = [...replaced.values()].filter(({ boot_id }) => boot_id === bootId)

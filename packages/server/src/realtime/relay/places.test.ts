@@ -159,19 +159,22 @@ function createTwo() {
 test.each([
   ['has its number', false],
   ['got no number in time', true],
-])('[R-CL-10, R-CL-19] a connection that %s closes no newer one by its late row', async (_, mute) => {
-  const { a, b, clock, closed, hold, rows } = createTwo()
-  await b.connect(1)
-  await clock.advance(600)
-  let letGo = mute ? hold() : undefined
-  await a.connect(2)
-  letGo ??= hold()
-  await b.connect(3)
-  await clock.advance(300)
-  letGo()
-  await clock.advance(1000)
-  b.look()
-  await clock.advance(100)
-  expect(await rows()).toMatchObject([{ boot_id: 'bt1-b', participant: 3 }])
-  expect(closed).toMatchObject([{ boot_id: 'bt1-a', participant: 2 }])
-})
+])(
+  '[R-CL-10, R-CL-19] a connection that %s closes no newer one by its late row',
+  async (_, mute) => {
+    const { a, b, clock, closed, hold, rows } = createTwo()
+    await b.connect(1)
+    await clock.advance(600)
+    let letGo = mute ? hold() : undefined
+    await a.connect(2)
+    letGo ??= hold()
+    await b.connect(3)
+    await clock.advance(300)
+    letGo()
+    await clock.advance(1000)
+    b.look()
+    await clock.advance(100)
+    expect(await rows()).toMatchObject([{ boot_id: 'bt1-b', participant: 3 }])
+    expect(closed).toMatchObject([{ boot_id: 'bt1-a', participant: 2 }])
+  },
+)

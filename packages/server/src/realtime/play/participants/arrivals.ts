@@ -74,8 +74,7 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
   return {
     claim(account) {
       const connecting = elsewhere.connecting(account.session_id)
-      const seat =
-        seats.claimSame(account) ?? elsewhere.claim(account, () => seats.claim(account))
+      const seat = seats.claimSame(account) ?? elsewhere.claim(account, () => seats.claim(account))
       if (connecting === undefined) return seat
       return Promise.all([seat, connecting]).then(([claimed]) => claimed)
     },
