@@ -16,7 +16,9 @@ export type SteppedClock = Clock & {
 
 type SteppedClockOptions = {
   startUnixMs: number
-  /** Waits, beyond a few turns of the event loop, for what a timer has set in motion. */
+  /** Lets what a timer has set in motion run; a few turns of the event loop if not given. */
+  turns?: () => Promise<void>
+  /** Waits, beyond that, for what a timer has set in motion. */
   settled?: () => Promise<void>
 }
 
@@ -25,33 +27,47 @@ type Waiting = { dueMs: number; order: number; task: () => void; intervalMs: num
 /** Turns of the event loop that are granted to what a timer set in motion. */
 const turnsPerStep = 3
 
-export function createSteppedClock({ startUnixMs, settled }: SteppedClockOptions): SteppedClock {
-  const waiting = new Set<Waiting>()
+export function createSteppedClock({
+  startUnixMs,
+  turns = someTurns,
+  settled,
+}: SteppedClockOptions): SteppedClock {
+  /** The next one last. */
+  const waiting: Waiting[] = []
   let nowMs = 0
   let wallOriginUnixMs = startUnixMs
   let made = 0
 
   function start(delayMs: number, task: () => void, intervalMs?: number): Timer {
     const entry = { dueMs: nowMs + Math.max(0, delayMs), order: made++, task, intervalMs }
-    waiting.add(entry)
-    return { cancel: () => void waiting.delete(entry) }
+    put(entry)
+    return {
+      cancel() {
+        const at = waiting.indexOf(entry)
+        if (at >= 0) waiting.splice(at, 1)
+      },
+    }
   }
 
+  function put(entry: Waiting): void {
+    const later = waiting.findLastIndex((other) => isBefore(entry, other))
+    waiting.splice(later + 1, 0, entry)
+  }
+
+  /** Runs the next one. */
   function fire(entry: Waiting): void {
     nowMs = Math.max(nowMs, entry.dueMs)
-    if (entry.intervalMs === undefined) {
-      waiting.delete(entry)
-    } else {
+    waiting.pop()
+    if (entry.intervalMs !== undefined) {
       entry.dueMs += Math.max(1, entry.intervalMs)
       entry.order = made++
+      put(entry)
     }
     entry.task()
   }
 
   async function settle(): Promise<void> {
-    for (let turn = 0; turn < turnsPerStep; turn += 1) {
-      await new Promise<void>((resolve) => atEndOfTurn(resolve))
-    }
+    await turns()
     await settled?.()
   }
 
@@ -61,14 +77,14 @@ export function createSteppedClock({ startUnixMs, settled }: SteppedClockOptions
     after: (delayMs, task) => start(delayMs, task),
     every: (intervalMs, task) => start(intervalMs, task, intervalMs),
     sleep: (delayMs, signal) => abortable(signal, (done) => start(delayMs, done)),
-    timersWaiting: () => waiting.size,
+    timersWaiting: () => waiting.length,
     setWall(unixMs) {
       wallOriginUnixMs = unixMs - nowMs
     },
     async advance(ms) {
       await settle()
       const targetMs = nowMs + ms
-      for (let next = earliest(waiting); next; next = earliest(waiting)) {
+      for (let next = waiting.at(-1); next; next = waiting.at(-1)) {
         if (next.dueMs > targetMs) break
         fire(next)
         await settle()
@@ -78,13 +94,14 @@ export function createSteppedClock({ startUnixMs, settled }: SteppedClockOptions
   }
 }
 
-function earliest(waiting: Iterable<Waiting>): Waiting | undefined {
-  let first: Waiting | undefined
-  for (const entry of waiting) {
-    if (first && (entry.dueMs - first.dueMs || entry.order - first.order) > 0) continue
-    first = entry
+async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < turnsPerStep; turn += 1) {
+    await new Promise<void>((resolve) => atEndOfTurn(resolve))
   }
-  return first
+}
+
+function isBefore(one: Waiting, other: Waiting): boolean {
+  return (one.dueMs - other.dueMs || one.order - other.order) < 0
 }
 
 function abortable(

@@ -6,8 +6,9 @@ import { House } from './house.ts'
 import { createNetwork } from './network.ts'
 import { friends, SimulatedPlayer } from './player.ts'
 import { createSlowDirectory } from './slow-directory.ts'
+import { takeTurns } from './turns.ts'
 import { createWatcher } from './watcher.ts'
-import { createWorld } from './world.ts'
+import { createWorld, type World } from './world.ts'
 
 export type Plan = {
   seed: number
@@ -32,7 +33,15 @@ const emptyMs = 40_000
 
 /** Plays one run: the same seed gives the same trace. */
 export async function simulate(plan: Plan): Promise<Outcome> {
-  const world = createWorld(plan.seed)
+  const turns = takeTurns()
+  try {
+    return await play(plan, createWorld(plan.seed, turns.pass))
+  } finally {
+    turns.end()
+  }
+}
+
+async function play(plan: Plan, world: World): Promise<Outcome> {
   const random = world.random('plan')
   const count = 3 + random.below(3)
   const graceMs = random.pick([0, 4000, 8000]) ?? 0

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
+import { afterOthers } from '../../kernel/clock.ts'
 import { Membership } from '../../kernel/cluster/membership.ts'
 import { Link } from '../../realtime/relay/link.ts'
 import { Visit } from '../../realtime/relay/visit.ts'
@@ -26,6 +27,7 @@ test(`[R-CL-16, R-CL-13, R-CL-23, R-GEN-7, R-RPC-1] whatever happens between nod
   process.stdout.write(`simulation: ${seeds} seeds from ${first}\n`)
   for (let seed = first; seed < first + seeds; seed += 1) {
     const outcome = await simulate({ seed, runMs })
+    await afterOthers()
     if (outcome.violations.length > 0) throw new Error(await report(seed, outcome))
   }
 })

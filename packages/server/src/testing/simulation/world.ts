@@ -1,5 +1,5 @@
-import { createFakeClock } from '../../kernel/clock.fake.ts'
 import type { Clock, Timer } from '../../kernel/clock.ts'
+import { createSteppedClock } from '../../kernel/time/stepped-clock.ts'
 import { createRandom, type Random } from '../crash/random.ts'
 
 /** Time, chance and the record of what happened, of one run. */
@@ -19,8 +19,8 @@ export type World = {
   readonly violations: readonly string[]
 }
 
-export function createWorld(seed: number): World {
-  const clock = createFakeClock()
+export function createWorld(seed: number, turns: () => Promise<void>): World {
+  const clock = createSteppedClock({ startUnixMs, turns })
   const trace: string[] = []
   const violations: string[] = []
   const stamped = (line: string) => `${(clock.monotonicMs() / 1000).toFixed(3)} ${line}`
