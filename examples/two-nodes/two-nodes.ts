@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { type Connection, createPlayer, type Room } from '@guildhall/client'
 
 const main = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
-const postgres = fileURLToPath(new URL('../../scripts/postgres.ts', import.meta.url))
+const postgres = fileURLToPath(new URL('../../scripts/testing/postgres.ts', import.meta.url))
 const game = fileURLToPath(new URL('./game', import.meta.url))
 const chatKind = 100
 

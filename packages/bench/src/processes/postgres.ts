@@ -19,7 +19,7 @@ export function startPostgres(bench: Bench): Promise<Child> {
 
 const settings = ['fsync=on', 'full_page_writes=on', 'shared_buffers=1GB']
 /** A program of its own, because the benchmarks use the product from outside only. */
-const program = fileURLToPath(new URL('../../../../scripts/postgres.ts', import.meta.url))
+const program = fileURLToPath(new URL('../../../../scripts/testing/postgres.ts', import.meta.url))
 
 /** Makes another database of the server, empty or a copy of one; answers its URL. */
 export async function createDatabase(

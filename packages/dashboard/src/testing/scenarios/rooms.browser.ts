@@ -63,6 +63,26 @@ export function roomTests(stage: () => LiveStage): void {
     await Promise.all([cheat.connection.close(), fair.connection.close()])
   })
 
+  it('[R-CL-21] of several nodes it is said which one a room and a view is of', async () => {
+    const { played } = stage()
+    await stage().with(async ({ page, open }) => {
+      await page.route('**/console/v1/**', async (route) => {
+        const response = await route.fetch()
+        const headers = { 'content-type': 'application/json', 'x-node-id': 'second' }
+        if (!route.request().url().endsWith(`/matches/${played.open.id}`)) {
+          return route.fulfill({ response, headers })
+        }
+        return route.fulfill({ json: { ...(await response.json()), node_id: 'third' } })
+      })
+      for (const path of ['', '/runtime', '/errors', '/telemetry', '/config']) {
+        await open(path)
+        await page.locator('.page-head').getByText('Node second').waitFor()
+      }
+      await open(`/rooms/${played.open.id}`)
+      await page.getByRole('complementary', { name: 'Room' }).getByText('third').waitFor()
+    })
+  })
+
   it('[H-OPS-5] viewers see members and the record, and can do nothing about them', async () => {
     const { played } = stage()
     await stage().with(

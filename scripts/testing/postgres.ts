@@ -1,4 +1,4 @@
-import { startPostgresServer } from '../packages/server/src/database/testing/postgres-server.ts'
+import { startPostgresServer } from '../../packages/server/src/database/testing/postgres-server.ts'
 
 /**
  * Runs a PostgreSQL of its own, with the settings given as NAME=VALUE, until a signal ends it or
