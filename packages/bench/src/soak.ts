@@ -1,31 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { encodeFrame } from '@guildhall/contract'
-import { openQuicGuest } from './load/echo-load.ts'
+import { openQuicGuest, openWebTransportGuest } from './load/echo-load.ts'
 import { openGuest } from './load/player.ts'
 import type { QuicLoadClient } from './load/quic-client.ts'
 import { clientMessage, type WebSocketClient } from './load/websocket-client.ts'
-import { residentBytesOf } from './processes/proc.ts'
+import type { WebTransportLoadClient } from './load/webtransport-client.ts'
+import { ownCheckout } from './processes/guildhall.ts'
+import { startScripted } from './processes/scripted.ts'
+import { collectsGarbage, settledBytes } from './processes/settled.ts'
 import { median } from './statistics.ts'
 
 /**
- * `npm run bench:soak -- --pid PID --http PORT --quic PORT [--minutes 30] [--crowd 24]`:
- * guests come and go by QUIC and WebSocket and send all the time, in each of the ways in which a
- * connection may end. Prints the memory of the node once a minute, and exits with 1 when that of
- * the last third is more than a tenth above that of the middle third.
+ * `npm run bench:soak -- [--minutes 30] [--crowd 24]`: starts a node, at which guests come and go by
+ * QUIC, WebTransport and WebSocket and send all the time, in each of the ways in which a connection
+ * may end. Prints the memory of the node once a minute, without what merely has not been collected
+ * yet, and exits with 1 when that of the last third is more than a tenth above that of the middle
+ * third.
  */
 const { values } = parseArgs({
   options: {
-    pid: { type: 'string', default: '' },
-    http: { type: 'string', default: '7350' },
-    quic: { type: 'string', default: '7351' },
     minutes: { type: 'string', default: '30' },
     crowd: { type: 'string', default: '24' },
   },
 })
 
+const folder = mkdtempSync(join(tmpdir(), 'guildhall-soak-'))
+const server = await startScripted(
+  { cores: undefined, folder, checkout: ownCheckout },
+  {
+    keys: { 'transport.quic.bind': '127.0.0.1:0' },
+    nodeArgs: collectsGarbage,
+  },
+)
+const quicPort = Number(server.fact('quic').split(':').at(-1))
 const endMs = performance.now() + Number(values.minutes) * 60_000
 const message = encodeFrame(100, Buffer.alloc(64, 'x'))
+const brokenFrame = Uint8Array.of(0, 0, 0, 1)
 const datagram = message.subarray(4)
 const webSocketMessage = clientMessage(message)
 const counts = { opened: 0, sent: 0, heard: 0, failed: 0 }
@@ -33,48 +47,79 @@ const counts = { opened: 0, sent: 0, heard: 0, failed: 0 }
 const stayMsMax = 10_000
 const pauseMs = 100
 
+/** What the crowd needs of a client. */
+type Guest = {
+  connection: Pick<QuicLoadClient, 'onClose' | 'onPayload'>
+  send(): void
+  /** Sends a frame that is none, for which the node ends the connection. */
+  offend(): void
+  close(): void
+  vanish(): void
+}
+
+const ways = [openByWebSocket, openByQuic, openByWebTransport, openByQuic]
+
+async function openByWebSocket(): Promise<Guest> {
+  const client: WebSocketClient = await openGuest(server.port)
+  return {
+    connection: client,
+    send: () => client.write(webSocketMessage),
+    offend: () => client.write(clientMessage(brokenFrame)),
+    close: () => client.close(),
+    vanish: () => client.close(),
+  }
+}
+
+async function openByQuic(): Promise<Guest> {
+  const client = await openQuicGuest(quicPort)
+  client.onDatagram = heard
+  return { ...overQuic(client), connection: client, close: () => client.close() }
+}
+
+/** A page that ends its session leaves its connection to the node, one that is gone does not. */
+async function openByWebTransport(): Promise<Guest> {
+  const client = await openWebTransportGuest(quicPort)
+  const { connection } = client
+  connection.onDatagram = heard
+  return { ...overQuic(client), connection, close: () => client.close() }
+}
+
+function overQuic(client: QuicLoadClient | WebTransportLoadClient) {
+  return {
+    send() {
+      client.write(message)
+      client.datagram(datagram)
+    },
+    offend: () => client.write(brokenFrame),
+    vanish: () => client.vanish(),
+  }
+}
+
 async function visit(seat: number): Promise<void> {
   const untilMs = performance.now() + Math.random() * stayMsMax
-  if (seat % 4 === 0) return visitByWebSocket(untilMs)
-  const client = await openQuicGuest(Number(values.quic))
+  const guest = await (ways[seat % ways.length] ?? openByQuic)()
   counts.opened += 1
   let isOpen = true
-  client.onClose = () => {
+  guest.connection.onClose = () => {
     isOpen = false
   }
-  client.onPayload = heard
-  client.onDatagram = heard
+  guest.connection.onPayload = heard
   while (isOpen && performance.now() < untilMs) {
-    client.write(message)
-    client.datagram(datagram)
-    counts.sent += 2
-    await sleep(pauseMs)
-  }
-  leave(client)
-}
-
-/** A close with a code, a broken frame that the node ends, or not a word. */
-function leave(client: QuicLoadClient): void {
-  const way = Math.random()
-  if (way < 0.2) client.write(new Uint8Array([0, 0, 0, 1]))
-  if (way < 0.7) setTimeout(() => client.close(), 500)
-  else client.vanish()
-}
-
-async function visitByWebSocket(untilMs: number): Promise<void> {
-  const client: WebSocketClient = await openGuest(Number(values.http))
-  counts.opened += 1
-  let isOpen = true
-  client.onClose = () => {
-    isOpen = false
-  }
-  client.onPayload = heard
-  while (isOpen && performance.now() < untilMs) {
-    client.write(webSocketMessage)
+    guest.send()
     counts.sent += 1
     await sleep(pauseMs)
   }
-  client.close()
+  leave(guest)
+}
+
+/** A close with a code, a broken frame that the node ends, or not a word. */
+function leave(guest: Guest): void {
+  const way = Math.random()
+  if (way < 0.2) guest.offend()
+  else if (way < 0.7) guest.close()
+  // What is left of it is gone a little later, whatever the node made of that.
+  if (way < 0.7) setTimeout(() => guest.vanish(), 500)
+  else guest.vanish()
 }
 
 function heard(): void {
@@ -93,8 +138,8 @@ async function occupy(seat: number): Promise<void> {
 }
 
 const memory: number[] = []
-const minutely = setInterval(() => {
-  memory.push(residentBytesOf(Number(values.pid)) / 2 ** 20)
+const minutely = setInterval(async () => {
+  memory.push((await settledBytes(server)) / 2 ** 20)
   const said = Object.entries(counts).map(([name, count]) => `${name} ${count}`)
   process.stdout.write(
     `${memory.length} min: ${memory.at(-1)?.toFixed(1)} MiB; ${said.join(', ')}\n`,
@@ -105,4 +150,6 @@ clearInterval(minutely)
 const third = Math.floor(memory.length / 3)
 const [middle, last] = [median(memory.slice(third, -third)), median(memory.slice(-third))]
 process.stdout.write(`middle third ${middle.toFixed(1)} MiB, last ${last.toFixed(1)} MiB\n`)
+await server.stop()
+rmSync(folder, { recursive: true, force: true })
 process.exit(last > middle * 1.1 ? 1 : 0)

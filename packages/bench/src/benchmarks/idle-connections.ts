@@ -6,6 +6,7 @@ import type { WebSocketClient } from '../load/websocket-client.ts'
 import type { Child } from '../processes/child.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
 import { openFilesMax } from '../processes/proc.ts'
+import { collectsGarbage } from '../processes/settled.ts'
 
 /** What a player costs who is connected, or in a room, and does nothing. */
 export const idleConnections: Benchmark = { name: 'idle-connections', run }
@@ -19,10 +20,7 @@ const otherFiles = 200
 async function run(bench: Bench): Promise<Row[]> {
   const count = bench.count(10_000)
   checkOpenFiles(count)
-  const collector = new URL('../processes/collect-garbage.ts', import.meta.url).href
-  await using server = await startGuildhall(bench, {
-    nodeArgs: ['--expose-gc', '--import', collector],
-  })
+  await using server = await startGuildhall(bench, { nodeArgs: collectsGarbage })
   await registerDevice(server.port)
   const sessions = await openSessions(server.port, count)
   const tokens = sessions.map(({ token }) => token)

@@ -17,6 +17,7 @@ import { startBaseline } from '../processes/baseline.ts'
 import type { Child } from '../processes/child.ts'
 import { type GuildhallOptions, startGuildhall } from '../processes/guildhall.ts'
 import { startScripted } from '../processes/scripted.ts'
+import { collectsGarbage, settledBytes } from '../processes/settled.ts'
 import { median } from '../statistics.ts'
 
 /** QUIC beside WebSocket: messages, handshakes, idle connections, and the start of the node. */
@@ -151,9 +152,8 @@ async function handshakes(bench: Bench): Promise<Row[]> {
 }
 
 async function idle(bench: Bench): Promise<Row> {
-  const collector = new URL('../processes/collect-garbage.ts', import.meta.url).href
-  const nodeArgs = ['--expose-gc', '--import', collector]
-  await using server = await startGuildhall(bench, { keys: { ...quic, ...patient }, nodeArgs })
+  const keys = { ...quic, ...patient }
+  await using server = await startGuildhall(bench, { keys, nodeArgs: collectsGarbage })
   const port = quicPort(server)
   const count = bench.count(1000)
   for (const client of await open(() => openQuicGuest(port), 10)) client.close()
@@ -168,15 +168,6 @@ async function idle(bench: Bench): Promise<Row> {
     bound: { of: 'value', is: 'at most', limit: 100 },
     notes: `process ${(before / 2 ** 20).toFixed(0)} to ${(after / 2 ** 20).toFixed(0)} MiB`,
   }
-}
-
-/** Resident bytes after garbage was collected, once they no longer change. */
-async function settledBytes(server: Child): Promise<number> {
-  for (let time = 0; time < 3; time += 1) {
-    process.kill(server.pid, 'SIGUSR2')
-    await sleep(300)
-  }
-  return server.residentBytes()
 }
 
 async function starts(bench: Bench): Promise<Row> {

@@ -11,6 +11,7 @@ import {
 import type { Child } from '../processes/child.ts'
 import { QuicLoadClient } from './quic-client.ts'
 import { clientMessage, type WebSocketClient } from './websocket-client.ts'
+import { sessionStreams, streamPreface, WebTransportLoadClient } from './webtransport-client.ts'
 import { startWindow, type Window } from './window.ts'
 
 /** A connection that sends a message and hears when it has come back. */
@@ -63,11 +64,33 @@ export async function quicPeer(port: number, by: 'stream' | 'datagrams'): Promis
 /** Connects without an account; resolves once the node has let it in. */
 export async function openQuicGuest(port: number): Promise<QuicLoadClient> {
   const client = await QuicLoadClient.open(port)
+  await enter(client, { write: (frames) => client.write(frames), stream: 3, prefaceBytes: 0 })
+  return client
+}
+
+/** The same by WebTransport. */
+export async function openWebTransportGuest(port: number): Promise<WebTransportLoadClient> {
+  const client = await WebTransportLoadClient.open(port)
+  await enter(client.connection, {
+    write: (frames) => client.write(frames),
+    stream: sessionStreams.node,
+    prefaceBytes: streamPreface.length,
+  })
+  return client
+}
+
+type Lane = { write(frames: Uint8Array): void; stream: number; prefaceBytes: number }
+
+async function enter(client: QuicLoadClient, { write, stream, prefaceBytes }: Lane): Promise<void> {
   const decoder = new FrameDecoder(envelopeBytesMax)
+  let skipped = 0
   const accepted = new Promise<void>((resolve, reject) => {
     client.onClose = () => reject(new Error('the server closed a QUIC connection'))
-    client.onPayload = (piece) => {
-      decoder.push(piece)
+    client.onPayload = (piece, of) => {
+      if (of !== stream) return
+      const frames = piece.subarray(prefaceBytes - skipped)
+      skipped += piece.length - frames.length
+      decoder.push(frames)
       for (let next = decoder.next(); next; next = decoder.next()) {
         if (next.kind !== kinds.AUTH_RESULT.first) continue
         const { status } = authResultBody.decode(next.body)
@@ -76,14 +99,13 @@ export async function openQuicGuest(port: number): Promise<QuicLoadClient> {
       }
     }
   })
-  client.write(encodeFrame(kinds.AUTH.first, authBody.encode({ access_token: '' })))
+  write(encodeFrame(kinds.AUTH.first, authBody.encode({ access_token: '' })))
   await accepted
   client.onClose = () => {}
   client.onPayload = () => {}
-  return client
 }
 
-function countEchoes(client: { onPayload: (piece: Buffer) => void }, peer: EchoPeer): void {
+function countEchoes(client: Pick<QuicLoadClient, 'onPayload'>, peer: EchoPeer): void {
   let received = 0
   client.onPayload = (piece) => {
     received += piece.length

@@ -26,7 +26,6 @@ const patches = [
   })),
 ]
 const windowBytes = 1 << 20
-const ownStream = 0n
 
 let engine: Uint8Array<ArrayBuffer> | undefined
 const cores: { core: Http3WasmCore; connections: number }[] = []
@@ -53,8 +52,8 @@ function mendedEngine(): Uint8Array<ArrayBuffer> {
  * it was given in a turn leaves at the end of it.
  */
 export class QuicLoadClient {
-  /** Gets each piece of the node's stream, which is its own. */
-  onPayload: (piece: Buffer) => void = () => {}
+  /** Gets each piece of what the node sends: raw QUIC has one stream of the node. */
+  onPayload: (piece: Buffer, stream: number) => void = () => {}
   onDatagram: (envelope: Buffer) => void = () => {}
   onClose: () => void = () => {}
   /** When its first packet left. */
@@ -73,7 +72,7 @@ export class QuicLoadClient {
   #timer: NodeJS.Timeout | undefined
   #dueAtMs = Number.POSITIVE_INFINITY
 
-  private constructor(socket: Socket, port: number) {
+  private constructor(socket: Socket, port: number, alpn: string) {
     this.#socket = socket
     this.#place = freeCore()
     this.#place.connections += 1
@@ -81,7 +80,7 @@ export class QuicLoadClient {
     made += 1
     const { ptr, len } = this.#core.writeUtf8(
       JSON.stringify({
-        alpn: ['guildhall/0'],
+        alpn: [alpn],
         rejectUnauthorized: false,
         serverAddr: `127.0.0.1:${port}`,
         serverName: 'localhost',
@@ -110,10 +109,10 @@ export class QuicLoadClient {
   }
 
   /** Resolves once the handshake is over. */
-  static async open(port: number): Promise<QuicLoadClient> {
+  static async open(port: number, alpn = 'guildhall/0'): Promise<QuicLoadClient> {
     const socket = createSocket('udp4')
     await new Promise<void>((resolve) => socket.connect(port, '127.0.0.1', resolve))
-    const client = new QuicLoadClient(socket, port)
+    const client = new QuicLoadClient(socket, port, alpn)
     await new Promise<void>((resolve, reject) => {
       client.#onOpen = resolve
       client.onClose = () => reject(new Error('the server refused a QUIC connection'))
@@ -121,10 +120,10 @@ export class QuicLoadClient {
     return client
   }
 
-  /** Writes frames on the stream. */
-  write(frames: Uint8Array): void {
+  /** Writes frames on a stream. */
+  write(frames: Uint8Array, stream = 0): void {
     const { ptr, len } = this.#core.writeBytes(frames)
-    this.#core.exports.qc_stream_send(this.#handle, ownStream, ptr, len, 0)
+    this.#core.exports.qc_stream_send(this.#handle, BigInt(stream), ptr, len, 0)
     this.#core.free(ptr, len)
     this.#pumpLater()
   }
@@ -195,12 +194,12 @@ export class QuicLoadClient {
     return dataLen === 0 ? Buffer.alloc(0) : Buffer.from(this.#core.copyOut(dataOff, dataLen))
   }
 
-  #take({ eventType, bytes }: Event & { bytes: Buffer }): void {
+  #take({ eventType, streamId, bytes }: Event & { bytes: Buffer }): void {
     if (eventType === events.datagram) this.onDatagram(bytes)
     else if (eventType === events.established) this.#onOpen?.()
     else if (eventType === events.closed) this.onClose()
     else if (bytes.length > 0 && events.data.some((type) => type === eventType)) {
-      this.onPayload(bytes)
+      this.onPayload(bytes, streamId)
     }
   }
 

@@ -20,6 +20,9 @@ export type GuildhallOptions = {
   program?: string | undefined
 }
 
+/** What a node needs of a run. */
+export type NodePlace = Pick<Bench, 'cores' | 'folder' | 'checkout'>
+
 /** The folder of this checkout. */
 export const ownCheckout = fileURLToPath(new URL('../../../../', import.meta.url))
 
@@ -33,7 +36,7 @@ function startArguments(checkout: string): readonly string[] {
 }
 
 /** Starts the product as its operators do, with the limits on sign-ins out of the way. */
-export function startGuildhall(bench: Bench, options: GuildhallOptions = {}): Promise<Child> {
+export function startGuildhall(bench: NodePlace, options: GuildhallOptions = {}): Promise<Child> {
   const { keys = {}, nodeArgs = [], env = {}, on = 'server', program } = options
   const { checkout = bench.checkout } = options
   const own = program === undefined ? [...nodeArgs, ...startArguments(checkout)] : []

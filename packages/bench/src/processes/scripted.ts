@@ -1,16 +1,15 @@
 import { fileURLToPath } from 'node:url'
-import type { Bench } from '../benchmark.ts'
 import { openSessions, registerDevice } from '../load/accounts.ts'
 import { openPlayer } from '../load/player.ts'
 import type { WebSocketClient } from '../load/websocket-client.ts'
 import type { Child } from './child.ts'
-import { type GuildhallOptions, startGuildhall } from './guildhall.ts'
+import { type GuildhallOptions, type NodePlace, startGuildhall } from './guildhall.ts'
 
 const game = fileURLToPath(new URL('../../game-calls', import.meta.url))
 
 /** The product with a script whose calls are measured, and clients that may call as they like. */
 export function startScripted(
-  bench: Bench,
+  bench: NodePlace,
   { keys = {}, ...options }: GuildhallOptions = {},
 ): Promise<Child> {
   const script = {
