@@ -51,10 +51,15 @@ describe('handshakes', () => {
   test('[R-QU-8] packets of 0-RTT are dropped, from peers that are known and from others', async () => {
     const early = new Uint8Array(1200).fill(7)
     early.set([0xd0, 0, 0, 0, 1, 8])
-    const stranger = await connectedSocket(node.port)
+    const [stranger, known] = [await connectedSocket(node.port), await connectedSocket(node.port)]
+    const client = await node.join('t-bob', { socket: known })
+    known.send(early)
     stranger.send(early)
     await expect.poll(dropped, waiting).toBe(1)
-    stranger.close()
+    client.send(100, 'none the wiser')
+    await expect.poll(messages, waiting).toEqual(['none the wiser'])
+    client.vanish()
+    for (const socket of [stranger, known]) socket.close()
   })
 
   test('[R-QU-10] nothing that comes from nobody is answered with more than it has', async () => {

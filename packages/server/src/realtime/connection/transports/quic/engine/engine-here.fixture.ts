@@ -17,6 +17,11 @@ export const startEngineHere: typeof startEngineThread = async (options, events)
   return start(here, options, events)
 }
 
+/** All the memory of that core, which never becomes less. */
+export function engineMemoryBytes(): number {
+  return here?.core.exports.memory.buffer.byteLength ?? 0
+}
+
 /** The same, where the engine's time is that of the node: it passes when the test says so. */
 export const startEngineInNodeTime: typeof startEngineThread = async (options, events) =>
   start(await partsOf(options.clock), options, events)
