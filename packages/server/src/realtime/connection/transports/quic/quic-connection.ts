@@ -6,7 +6,7 @@ import {
   type Lanes,
   transportBufferBytesMax,
 } from '../transport.ts'
-import type { Engine } from './engine/engine.ts'
+import { datagramsMax, type Engine } from './engine/engine.ts'
 
 /**
  * How frames travel inside a QUIC connection. It is not known before the peer's first bytes: raw
@@ -27,8 +27,6 @@ export type Framing = {
 const noBytes = new Uint8Array()
 /** Frames of one turn leave in pieces of this size; a larger frame alone. */
 const pieceBytesMax = 64 * 1024
-/** Datagrams that the engine has and has not sent. */
-const datagramsMax = 64
 /** What other streams may bring before the handshake is over; then reading pauses. */
 const earlyBytesMax = 256 * 1024
 

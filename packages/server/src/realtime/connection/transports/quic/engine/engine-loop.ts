@@ -333,10 +333,8 @@ export class EngineLoop {
         this.#servers.touch(peer.server)
         this.#endTurn()
       }
-      const { takenBytes: value, takenDatagrams: stream } = peer
-      if (value > 0 || stream > 0) this.#reports.add(reports.taken, peer.id, { value, stream })
-      peer.takenBytes = 0
-      peer.takenDatagrams = 0
+      const taken = peer.takenToReport()
+      if (taken !== undefined) this.#reports.add(reports.taken, peer.id, taken)
     }
     this.#written.clear()
   }

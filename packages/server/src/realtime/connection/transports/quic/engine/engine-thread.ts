@@ -34,6 +34,9 @@ export type EngineThreadOptions = EngineOptions & {
   unmended?: boolean
 }
 
+/** Fewer bytes that were read are told with the next command: the thread bears with 16 MiB. */
+const readBytesWorthMessage = 1024 * 1024
+
 /** How long a thread may take to end by itself. */
 const stopMs = 1000
 
@@ -116,10 +119,16 @@ export function createEngine({ line, counters, address, events, clock }: Parts):
   const written = new BatchWriter()
   let isFlushDue = false
   let isOver = false
+  /** Bytes of reports that were read, and of which the thread has not heard. */
+  let readBytes = 0
 
   function add(kind: number, connection: number, row?: Partial<Row>): void {
     if (isOver) return
     written.add(kind, connection, row)
+    flushSoon()
+  }
+
+  function flushSoon(): void {
     if (isFlushDue) return
     isFlushDue = true
     queueMicrotask(flush)
@@ -127,6 +136,8 @@ export function createEngine({ line, counters, address, events, clock }: Parts):
 
   function flush(): void {
     isFlushDue = false
+    if (readBytes > 0) written.add(commands.read, 0, { value: readBytes })
+    readBytes = 0
     const batch = written.take()
     line.postMessage(batch, [batch.buffer])
   }
@@ -135,8 +146,8 @@ export function createEngine({ line, counters, address, events, clock }: Parts):
   line.onMessage((message) => {
     if (isOver || !isBatch(message)) return
     readBatch(message, (row) => report(events, row, add))
-    const value = payloadBytes(message)
-    if (value > 0) add(commands.read, 0, { value })
+    readBytes += payloadBytes(message)
+    if (readBytes >= readBytesWorthMessage) flushSoon()
   })
   void line.ended.then((failure) => {
     if (isOver) return

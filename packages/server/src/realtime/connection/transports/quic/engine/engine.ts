@@ -70,6 +70,9 @@ export const engineCounterNames = [
 export type EngineCounterName = (typeof engineCounterNames)[number]
 export type EngineCounters = Record<EngineCounterName, number>
 
+/** Datagrams of a connection that the engine was given and has not sent. */
+export const datagramsMax = 64
+
 /** What the node asks of the thread. */
 export const commands = {
   send: 1,

@@ -1,4 +1,6 @@
+import { transportBufferBytesMax } from '../../transport.ts'
 import type { CoreServer } from './core.ts'
+import { datagramsMax } from './engine.ts'
 
 type Chunk = { stream: number; bytes: Uint8Array; fin: boolean }
 
@@ -88,6 +90,15 @@ export class Peer {
       this.takenDatagrams += 1
     }
     return this.takenDatagrams > before
+  }
+
+  /** What has left, once it is worth a message: the node has credit for four times as much. */
+  takenToReport(): { value: number; stream: number } | undefined {
+    const { takenBytes: value, takenDatagrams: stream } = this
+    if (value < transportBufferBytesMax / 4 && stream < datagramsMax / 4) return undefined
+    this.takenBytes = 0
+    this.takenDatagrams = 0
+    return { value, stream }
   }
 
   /** The engine's queue of the stream is empty again. */

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { createSystemClock } from '../../../../../kernel/clock.ts'
+import { transportBufferBytesMax } from '../../transport.ts'
+import { type Batch, BatchWriter, isBatch, readBatch } from './batch.ts'
+import type { CoreServer } from './core.ts'
+import { commands, datagramsMax, engineCounterNames, reports } from './engine.ts'
+import { createEngine } from './engine-thread.ts'
+import { Peer } from './peer.ts'
+
+test('[R-TR-3] what was read is told with the next command, and by itself once it is much', async () => {
+  const told: [kind: number, value: number][][] = []
+  let report = (_batch: Batch) => {}
+  const engine = createEngine({
+    line: {
+      postMessage: (message) => void (isBatch(message) && told.push(rowsOf(message))),
+      onMessage(take) {
+        report = take
+      },
+      ended: new Promise(() => {}),
+      terminate() {},
+    },
+    counters: new SharedArrayBuffer(engineCounterNames.length * 8),
+    address: { host: '127.0.0.1', port: 7351 },
+    events: new Proxy({}, { get: () => () => true }) as never,
+    clock: createSystemClock(),
+  })
+  report(dataOf(1000))
+  report(dataOf(500))
+  await Promise.resolve()
+  expect(told).toEqual([])
+  engine.pause(1)
+  await Promise.resolve()
+  report(dataOf(2 ** 20))
+  await Promise.resolve()
+  expect(told).toEqual([
+    [
+      [commands.pause, 0],
+      [commands.read, 1500],
+    ],
+    [[commands.read, 2 ** 20]],
+  ])
+})
+
+test('[R-TR-3, R-QU-2] what has left is told by the quarter of what the node may give', () => {
+  const server = { send: () => true, datagram: () => true } as unknown as CoreServer
+  const peer = new Peer(1, { address: '127.0.0.1:1', key: '', server, handle: 1 })
+  const part = new Uint8Array(transportBufferBytesMax / 8)
+  peer.send({ stream: 3, bytes: part, fin: false }, 0)
+  expect(peer.takenToReport()).toBeUndefined()
+  peer.send({ stream: 3, bytes: part, fin: false }, 0)
+  expect(peer.takenToReport()).toEqual({ value: 2 * part.length, stream: 0 })
+  for (let count = 0; count < datagramsMax / 4; count += 1) {
+    expect(peer.takenToReport()).toBeUndefined()
+    peer.datagram(part)
+  }
+  expect(peer.takenToReport()).toEqual({ value: 0, stream: datagramsMax / 4 })
+  expect(peer.takenToReport()).toBeUndefined()
+})
+
+function dataOf(length: number): Batch {
+  const writer = new BatchWriter()
+  writer.add(reports.data, 1, { stream: 0, bytes: new Uint8Array(length) })
+  return writer.take()
+}
+
+function rowsOf(batch: Batch): [kind: number, value: number][] {
+  const rows: [kind: number, value: number][] = []
+  readBatch(batch, ({ kind, value }) => rows.push([kind, value]))
+  return rows
+}
