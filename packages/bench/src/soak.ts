@@ -15,11 +15,11 @@ import { collectsGarbage, settledBytes } from './processes/settled.ts'
 import { median } from './statistics.ts'
 
 /**
- * `npm run bench:soak -- [--minutes 30] [--crowd 24]`: starts a node, at which guests come and go by
- * QUIC, WebTransport and WebSocket and send all the time, in each of the ways in which a connection
- * may end. Prints the memory of the node once a minute, without what merely has not been collected
- * yet, and exits with 1 when that of the last third is more than a tenth above that of the middle
- * third.
+ * `npm run bench:soak -- [--minutes 30] [--crowd 24]`: starts a node, at which guests come and go
+ * by QUIC, WebTransport and WebSocket and send all the time, in each of the ways in which a
+ * connection may end. Prints the memory of the node once a minute, without what merely has not been
+ * collected yet, and exits with 1 when that of the last third is more than a tenth above that of
+ * the middle third.
  */
 const { values } = parseArgs({
   options: {

@@ -16,7 +16,7 @@ const headers = [
 /** The capsule that ends a session with code 0, in a frame of its stream. */
 const farewell = Uint8Array.of(0, 7, 0x68, 0x43, 4, 0, 0, 0, 0)
 
-/** A page's session of WebTransport, as far as a node can tell: frames and datagrams. */
+/** A page's session of WebTransport, as far as a node sees one: frames and datagrams. */
 export class WebTransportLoadClient {
   readonly connection: QuicLoadClient
 

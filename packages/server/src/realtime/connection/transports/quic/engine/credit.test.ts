@@ -7,12 +7,12 @@ import { commands, datagramsMax, engineCounterNames, reports } from './engine.ts
 import { createEngine } from './engine-thread.ts'
 import { Peer } from './peer.ts'
 
-test('[R-TR-3] what was read is told with the next command, and by itself once it is much', async () => {
-  const told: [kind: number, value: number][][] = []
+test('[R-TR-3] what was read is reported with the next command, and by itself once it is much', async () => {
+  const heard: [kind: number, value: number][][] = []
   let report = (_batch: Batch) => {}
   const engine = createEngine({
     line: {
-      postMessage: (message) => void (isBatch(message) && told.push(rowsOf(message))),
+      postMessage: (message) => void (isBatch(message) && heard.push(rowsOf(message))),
       onMessage(take) {
         report = take
       },
@@ -27,12 +27,12 @@ test('[R-TR-3] what was read is told with the next command, and by itself once i
   report(dataOf(1000))
   report(dataOf(500))
   await Promise.resolve()
-  expect(told).toEqual([])
+  expect(heard).toEqual([])
   engine.pause(1)
   await Promise.resolve()
   report(dataOf(2 ** 20))
   await Promise.resolve()
-  expect(told).toEqual([
+  expect(heard).toEqual([
     [
       [commands.pause, 0],
       [commands.read, 1500],
@@ -41,7 +41,7 @@ test('[R-TR-3] what was read is told with the next command, and by itself once i
   ])
 })
 
-test('[R-TR-3, R-QU-2] what has left is told by the quarter of what the node may give', () => {
+test('[R-TR-3, R-QU-2] what has left is reported by the quarter of what the node may give', () => {
   const server = { send: () => true, datagram: () => true } as unknown as CoreServer
   const peer = new Peer(1, { address: '127.0.0.1:1', key: '', server, handle: 1 })
   const part = new Uint8Array(transportBufferBytesMax / 8)

@@ -34,7 +34,7 @@ export type EngineThreadOptions = EngineOptions & {
   unmended?: boolean
 }
 
-/** Fewer bytes that were read are told with the next command: the thread bears with 16 MiB. */
+/** Fewer bytes that were read leave with the next command: the thread bears with 16 MiB. */
 const readBytesWorthMessage = 1024 * 1024
 
 /** How long a thread may take to end by itself. */
