@@ -2287,6 +2287,7 @@ declare module 'guildhall/test' {
       search(input: {
         query: {
           display_name?: string
+          username_prefix?: string
           email?: string
           device_id?: string
           custom_id?: string

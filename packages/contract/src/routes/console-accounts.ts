@@ -159,12 +159,15 @@ export const consoleAccountsApi = defineApi({
     access: 'operator',
     scope: 'accounts:read',
     summary:
-      'Accounts by exactly one of display_name, email, device_id, custom_id, or by state and the ' +
-      'time of their creation; by id',
+      'Accounts by exactly one of display_name, username_prefix, email, device_id, custom_id, or ' +
+      'by state and the time of their creation; by id, those of username_prefix by username',
     query: z.strictObject({
       display_name: label(255)
         .optional()
         .meta({ description: 'How it begins, whatever the case of letters' }),
+      username_prefix: presentReference()
+        .optional()
+        .meta({ description: 'How the username begins, letter by letter' }),
       email: emailAddress().optional(),
       device_id: presentReference().optional(),
       custom_id: presentReference().optional(),

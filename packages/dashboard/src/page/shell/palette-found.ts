@@ -1,3 +1,4 @@
+import { api } from '@guildhall/contract'
 import { mayNow } from '../data/permissions.ts'
 import { useSettled } from '../data/settled.ts'
 import { actions } from './palette-actions.ts'
@@ -22,8 +23,17 @@ export function useFound(text: string): readonly Target[] {
     ...actions.filter((action) => mayNow(action.calls) && isNamed(action)),
     ...stored.targets,
     // Behind all else, and not before that is there: nobody means it who types a name.
-    ...(stored.isWhole && filter === text.trim() ? direct.last : []),
+    ...(stored.isWhole && filter === text.trim() ? [...partOf(filter), ...direct.last] : []),
   ].filter(isOnce())
+}
+
+/** A part of a name is sought among all accounts, which is a list's work and not the palette's. */
+function partOf(filter: string): readonly Target[] {
+  if (filter.length < 2 || isWhole(filter) || !mayNow(api.consoleAccounts.list)) return []
+  const label = 'All accounts with this in the username or id'
+  return [
+    { key: 'part', label, kind: 'list', glyph: 'person', to: '/accounts', search: { filter } },
+  ]
 }
 
 /** An account may be found by several of its names. */

@@ -14,11 +14,11 @@ type Found = { targets: readonly Target[]; isWhole: boolean }
 
 /** What is stored and has one of the names in it; nothing is read for the empty text. */
 export function useSources(filter: string): Found {
-  const accounts = useSource(['accounts', 'palette', filter], api.consoleAccounts.list, {
+  const accounts = useSource(['accounts', 'palette', filter], api.consoleAccounts.search, {
     isOn: filter !== '',
     read: async (client) => {
-      const query = { filter, limit: eachMax }
-      return (await client.consoleAccounts.list({ query })).items.map(accountTarget)
+      const query = { username_prefix: filter, limit: eachMax }
+      return (await client.consoleAccounts.search({ query })).items.map(accountTarget)
     },
   })
   const named = useSource(['accounts', 'palette-named', filter], api.consoleAccounts.search, {

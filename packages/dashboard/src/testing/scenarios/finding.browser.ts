@@ -21,6 +21,8 @@ export function findingTests(stage: () => LiveStage): void {
       [match?.match_id ?? '', /^mt1-.*match record/, /\/match-records\/mt1-/],
       [line?.log_id ?? '', /^ml1-.*log line/, /\/logs\/ml1-/],
       ['ana the', /^ana · Ana the Bold.*account/, /\/accounts\/user-/],
+      ['dor', /^dora.*account/, /\/accounts\/user-/],
+      ['ora', /^All accounts with this/, /\/accounts\?filter=ora$/],
       ['Red T', /^Red Team.*group/, /\/groups\/\d+$/],
     ]
     await stage().with(async ({ page, open, complaints }) => {
@@ -32,6 +34,11 @@ export function findingTests(stage: () => LiveStage): void {
         await page.getByRole('option', { name: option }).first().click()
         await expect.poll(() => page.url()).toMatch(path)
       }
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('create a g')
+      await page.getByRole('option', { name: /Create a group/ }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog', { name: 'New group' }).waitFor()
       expect(complaints).toEqual([])
     })
   })
@@ -64,6 +71,9 @@ export function findingTests(stage: () => LiveStage): void {
       await page.getByText('Ana the Bold').waitFor()
       await page.getByLabel('Find by').selectOption('display name')
       await page.getByLabel('Display name begins with').fill('ANA')
+      await expect.poll(() => rowsOf(page)).toEqual(['ana'])
+      await page.getByLabel('Find by').selectOption('username')
+      await page.getByLabel('Username begins with').fill('an')
       await expect.poll(() => rowsOf(page)).toEqual(['ana'])
       await page.getByLabel('Find by').selectOption('e-mail')
       await page.getByLabel('E-mail, the whole of it').fill('support.case@EXAMPLE.com')

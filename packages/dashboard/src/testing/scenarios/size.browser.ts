@@ -89,21 +89,4 @@ export function sizeTests(stage: () => Stage): void {
       await page.getByRole('complementary', { name: 'Group' }).waitFor()
     })
   })
-
-  it('the palette leads everywhere', async () => {
-    await stage().with(async ({ page, open }) => {
-      await open('')
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await page.keyboard.press('Control+k')
-      await page.keyboard.type('dora')
-      await page.getByRole('option', { name: /dora/ }).waitFor()
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { level: 1 }).getByText('dora').waitFor()
-      await page.keyboard.press('Control+k')
-      await page.keyboard.type('create a g')
-      await page.getByRole('option', { name: /Create a group/ }).waitFor()
-      await page.keyboard.press('Enter')
-      await page.getByRole('dialog', { name: 'New group' }).waitFor()
-    })
-  })
 }

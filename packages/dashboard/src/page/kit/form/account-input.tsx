@@ -1,4 +1,7 @@
+import type { ConsoleClient } from '@guildhall/client/console'
+import type { AccountRow } from '@guildhall/contract'
 import { type InputHTMLAttributes, useId } from 'react'
+import { findAccount } from '../../data/accounts.ts'
 import { useRead } from '../../data/reads.ts'
 import { useSettled } from '../../data/settled.ts'
 import { Text } from '../text/text.tsx'
@@ -18,12 +21,12 @@ export function AccountInput({ value, isBrief = false, ...attributes }: AccountI
   const filter = useSettled(typed)
   const { data, isPlaceholderData } = useRead(
     ['accounts', 'suggest', filter],
-    (client) => client.consoleAccounts.list({ query: { filter, limit: suggestionsMax } }),
+    (client) => suggested(client, filter),
     { enabled: filter !== '', keep: true },
   )
-  const items = filter === '' ? [] : (data?.items ?? [])
+  const items = filter === '' ? [] : (data ?? [])
   const exact = items.find(({ id, username }) => id === typed || username === typed)
-  const isUnknown = filter === typed && filter !== '' && data?.total === 0 && !isPlaceholderData
+  const isUnknown = filter === typed && filter !== '' && data?.length === 0 && !isPlaceholderData
   return (
     <>
       <input
@@ -47,8 +50,17 @@ export function AccountInput({ value, isBrief = false, ...attributes }: AccountI
             <Text>{exact.username}</Text>, <code>{exact.id}</code>
           </>
         )}
-        {isUnknown && 'No account has this in its id or username.'}
+        {isUnknown && 'No username begins like this, and no account has this id.'}
       </span>
     </>
   )
+}
+
+/** Those whose username begins like this, or the account of this id. */
+async function suggested(client: ConsoleClient, typed: string): Promise<readonly AccountRow[]> {
+  const query = { username_prefix: typed, limit: suggestionsMax }
+  const { items } = await client.consoleAccounts.search({ query })
+  if (items.length > 0) return items
+  const account = await findAccount(typed)
+  return account === undefined ? [] : [account]
 }

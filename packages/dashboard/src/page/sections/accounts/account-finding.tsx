@@ -7,10 +7,14 @@ import { type Listing, nextOffset, usePages } from '../../data/reads.ts'
 import { FilterChoice, FilterInput, FilterTime, timeOf } from '../../kit/table/filter.tsx'
 
 /** What accounts are found by, beside a part of their id or username. */
-const ways = ['display name', 'e-mail', 'device id', 'custom id', 'state and time'] as const
+const ways = [
+  ...(['username', 'display name', 'e-mail', 'device id', 'custom id'] as const),
+  'state and time',
+] as const
 type Way = (typeof ways)[number]
 
 const names = {
+  username: { member: 'username_prefix', label: 'Username begins with' },
   'display name': { member: 'display_name', label: 'Display name begins with' },
   'e-mail': { member: 'email', label: 'E-mail, the whole of it' },
   'device id': { member: 'device_id', label: 'Device id, exactly' },
@@ -95,7 +99,7 @@ export function AccountFinding() {
         label="Find by"
         value={way ?? ''}
         choices={ways}
-        all="id or username"
+        all="part of id or username"
         onValue={setBy}
       />
       {way === 'state and time' ? (

@@ -127,6 +127,16 @@ const byUsername = statement({
   row: accountRow,
 })
 
+/** In the order of the index, so that a page is near however many begin like this. */
+const byUsernamePrefix = statement({
+  name: 'account-search.by-username-prefix',
+  text: `SELECT ${columnsOf('a')} FROM accounts a
+    WHERE a.username >= :first AND a.username < :end AND a.username > :after
+    ORDER BY a.username LIMIT {{unplanned :limit}}`,
+  params: { ...namedParams, ...page },
+  row: accountRow,
+})
+
 /** Names of before that the code has not folded yet. */
 const unfolded = statement({
   name: 'account-search.unfolded',
@@ -152,16 +162,20 @@ type State = Row<typeof stateParams>['state']
 /** Behind every text that begins with another one. */
 const last = '\u{10ffff}'
 
+const beginningWith = (text: string) => ({ first: text, end: `${text}${last}` })
+
 /** What finds accounts; every function takes the transaction first. */
 export const searchStore = {
   async byDisplayName(tx: Queries, folded: string, page: Page) {
-    const names = { first: folded, end: `${folded}${last}` }
+    const names = beginningWith(folded)
     const counted = await tx.get(namedAtLeast, names)
     const isWide = counted?.total === sortedMax
     return tx.all(isWide ? byWideDisplayName : byDisplayName, { ...page, ...names })
   },
   byCredential: (tx: Queries, credential: Row<(typeof byCredential)['params']>) =>
     tx.all(byCredential, credential),
+  byUsernamePrefix: (tx: Queries, prefix: string, page: Page) =>
+    tx.all(byUsernamePrefix, { ...page, ...beginningWith(prefix) }),
   byUsername: (tx: Queries, username: string) => tx.all(byUsername, { username }),
   byState(tx: Queries, state: State, page: Page) {
     return state === 'active' ? tx.all(active, page) : tx.all(notActive, { ...page, state })

@@ -52,6 +52,28 @@ describe.each(testBackends)('accounts are found on $name', (backend) => {
     expect(await namesOf({ display_name: 'other' })).toEqual([])
   })
 
+  it('[H-OPS-4] by the beginning of the username, page by page in the order of its bytes', async () => {
+    const names = ['50%', '50%\uffee', '50%🏰', '50% off', '50%B', '50%b'].map(
+      (name) => `pre ${name}`,
+    )
+    for (const username of [...names, 'pre 500', 'Pre 50%', 'a pre 50%']) {
+      await operator.send('POST', '/accounts', { username })
+    }
+    const found: string[] = []
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const { items, next_after } = await find({
+        ...{ username_prefix: 'pre 50%', limit: '2' },
+        ...(after !== '' && { after }),
+      })
+      found.push(...items.map(({ username }) => username))
+      after = next_after
+    }
+    const bytes = (one: string, other: string) =>
+      Buffer.compare(Buffer.from(one), Buffer.from(other))
+    expect(found).toEqual(names.toSorted(bytes))
+    expect(await namesOf({ username_prefix: 'pre _' })).toEqual([])
+  })
+
   it('[H-OPS-4] by a credential, exactly, an address as it is stored', async () => {
     const { device } = await scenario.signUp('by-device')
     const register = (kind: string, body: object) =>
@@ -114,6 +136,8 @@ describe.each(testBackends)('accounts are found on $name', (backend) => {
       { display_name: '' },
       { email: '' },
       { email: 'no address' },
+      { username_prefix: '' },
+      { username_prefix: 'a', display_name: 'a' },
       { device_id: '' },
       { custom_id: '' },
       { state: '' },
