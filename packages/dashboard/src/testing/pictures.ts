@@ -25,6 +25,8 @@ const data = await mkdtemp(join(tmpdir(), 'guildhall-pictures-'))
 const node = await serveNode({
   GUILDHALL_DATABASE__URL: `sqlite:${join(data, 'pictures.db')}`,
   GUILDHALL_RUNTIME__SCRIPTS_DIR: join(import.meta.dirname, 'game'),
+  // The usual port may be that of a node beside it.
+  GUILDHALL_TRANSPORT__QUIC__BIND: '127.0.0.1:0',
 })
 const browser = await launchBrowser()
 const played = await play(node.url)
