@@ -79,7 +79,7 @@ export function exportTests(stage: () => Stage): void {
     })
   })
 
-  it('[H-OPS-8] an export that was stopped is saved as far as it came, and goes on', async () => {
+  it('[H-OPS-8] an export that was stopped reads nothing more, is saved so far, and goes on', async () => {
     const row = (id: string) =>
       `{"user_id":"u","transaction_id":"${id}","product_id":"p","store":"store_a",` +
       `"validated_at_unix_ms":1,"receipt_sha256":"${'0'.repeat(64)}"}`
@@ -89,9 +89,11 @@ export function exportTests(stage: () => Stage): void {
       two: `{"items":[${row('three')}]}`,
     }
     const second = Promise.withResolvers<void>()
+    const asked: string[] = []
     await stage().with(async ({ page, open }) => {
       await page.route('**/purchase-search?*', async (route) => {
         const after = new URL(route.request().url()).searchParams.get('after') ?? ''
+        if (after !== '') asked.push(after)
         if (after === 'one') await second.promise
         await route.fulfill({ contentType: 'application/json', body: pages[after] ?? '' })
       })
@@ -111,6 +113,7 @@ export function exportTests(stage: () => Stage): void {
       second.resolve()
       await dialog.getByText('2 purchases read.').waitFor()
       expect(await saved('Save what was read')).toEqual(['one', 'two'])
+      expect(asked).toEqual(['one'])
       expect(await saved('Go on')).toEqual(['one', 'two', 'three'])
       await dialog.getByText('3 purchases saved.').waitFor()
     })
