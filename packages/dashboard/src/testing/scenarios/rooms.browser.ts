@@ -44,7 +44,7 @@ export function roomTests(stage: () => LiveStage): void {
       await pane.getByText(`{"room_id":${id}}`, { exact: false }).last().waitFor()
       expect(await violations()).toEqual([])
 
-      await pane.getByRole('button', { name: 'Close', exact: true }).click()
+      await pane.getByRole('button', { name: 'Close room' }).click()
       const closing = page.getByRole('dialog', { name: 'Close ranked' })
       await closing.getByRole('button', { name: 'Close', exact: true }).last().click()
       await expect.poll(() => ends).toEqual(['cheat removed', 'fair removed'])
@@ -92,7 +92,7 @@ export function roomTests(stage: () => LiveStage): void {
         await pane.getByText('2 of 4').waitFor()
         const names = /Remove|Call|capture/
         expect(await pane.getByRole('button', { name: names }).count()).toBe(0)
-        expect(await pane.getByRole('button', { name: 'Close', exact: true }).count()).toBe(0)
+        expect(await pane.getByRole('button', { name: 'Close room' }).count()).toBe(0)
       },
       { as: viewer },
     )

@@ -37,6 +37,8 @@ export type TableProps<Row> = {
   empty: ReactNode
   /** Within a page that scrolls as a whole. */
   inline?: boolean
+  /** Says how old it is, which one that is inline does not do by itself. */
+  aged?: boolean | undefined
   /** In pixels: a table of many columns is wider than its place. */
   minWidth?: number
   /** Said at the foot in place of the count. */
@@ -91,7 +93,7 @@ function PlainTable<Row>(props: PlainProps<Row>) {
     return (
       <>
         {props.empty}
-        {!props.inline && <TableFoot {...props} />}
+        {isFooted(props) && <TableFoot {...props} />}
       </>
     )
   }
@@ -115,9 +117,13 @@ function PlainTable<Row>(props: PlainProps<Row>) {
           <TableBody key={asked} {...props} rows={rows} frame={frame} />
         </table>
       </div>
-      {(!props.inline || listing.hasMore) && <TableFoot {...props} />}
+      {(isFooted(props) || listing.hasMore) && <TableFoot {...props} />}
     </>
   )
+}
+
+function isFooted<Row>({ inline, aged }: PlainProps<Row>): boolean {
+  return aged === true || !inline
 }
 
 /** What the columns need: with less room the frame scrolls sideways, and nothing is squeezed. */
@@ -280,14 +286,14 @@ function moveByKey(event: KeyboardEvent<HTMLElement>, { count, focusRow }: Movin
   focusRow(next)
 }
 
-function TableFoot<Row>({ listing, foot }: PlainProps<Row>) {
+function TableFoot<Row>({ listing, foot, inline }: PlainProps<Row>) {
   const { rows, total, hasMore, isFetchingMore, more, error, readAtMs, again } = listing
   const count = useMemo(() => {
     const shown = grouped(rows.length)
     return total === undefined || total === rows.length ? shown : `${shown} of ${grouped(total)}`
   }, [rows.length, total])
   return (
-    <div className="table-foot">
+    <div className={inline ? 'table-foot inline' : 'table-foot'}>
       {rows.length > 0 && <span>{foot ?? count}</span>}
       {readAtMs !== undefined && readAtMs > 0 && <ReadAge readAtMs={readAtMs} again={again} />}
       {error !== null && <span className="problem">The last reading failed.</span>}

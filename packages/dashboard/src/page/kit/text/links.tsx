@@ -10,7 +10,7 @@ function shortId(id: string): string {
   return /^user-[0-9a-f]{32}$/.test(id) ? `…${id.slice(-8)}` : id
 }
 
-/** Whoever it is, by name: accounts are shown on their page, and other users may lead nowhere. */
+/** Whoever it is, by name: accounts lead to their page; a user of the game's own has none. */
 export function UserLink({ id }: { id: string }) {
   return (
     <span className="copyable">
@@ -23,6 +23,13 @@ export function UserLink({ id }: { id: string }) {
 function NameLink({ id }: { id: string }) {
   const name = useAccountName(id)
   const title = name?.display_name ? `${name.display_name}\n${id}` : id
+  if (name === null) {
+    return (
+      <span className="one-line" title={`No account has this id: ${id}`}>
+        <Text>{shortId(id)}</Text>
+      </span>
+    )
+  }
   return (
     <Link to="/accounts/$id" params={{ id }} className="one-line" title={title}>
       <Text>{name?.username ?? shortId(id)}</Text>

@@ -52,10 +52,12 @@ function OneAccount({ id }: { id: string }) {
   return (
     <Page
       title={name}
-      head={<Head account={data} />}
+      head={<Head account={data} missing={account.error === null ? undefined : id} />}
       actions={data && <AccountActions account={data} />}
     >
-      <Tabs label="Parts of the account" tabs={tabs} />
+      {(data !== undefined || account.error === null) && (
+        <Tabs label="Parts of the account" tabs={tabs} />
+      )}
       <div className="page-scroll">
         <Await query={account}>{(found) => <Tab account={found} tab={tab} />}</Await>
       </div>
@@ -63,12 +65,15 @@ function OneAccount({ id }: { id: string }) {
   )
 }
 
-function Head({ account }: { account: AccountDetail | undefined }) {
+type HeadProps = { account: AccountDetail | undefined; missing: string | undefined }
+
+/** What is not there is called by the id that was asked for. */
+function Head({ account, missing }: HeadProps) {
   return (
     <span className="row">
       <Link to="/accounts">Accounts</Link>
       <span className="muted">/</span>
-      {account && <Text>{account.username}</Text>}
+      <Text>{account?.username ?? missing ?? ''}</Text>
       {account && <AccountState state={account.state} />}
     </span>
   )

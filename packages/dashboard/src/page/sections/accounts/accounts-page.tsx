@@ -82,7 +82,9 @@ export function AccountsPage() {
         bulk={bulk}
         empty={
           <Empty title={isAll ? 'No accounts yet' : 'No account matches'}>
-            {isAll ? 'Players make theirs when they first sign in.' : undefined}
+            {isAll
+              ? 'Players make theirs when they first sign in.'
+              : '“Find by” above has other ways to find one.'}
           </Empty>
         }
       />

@@ -53,6 +53,7 @@ export function GroupsTab({ id }: { id: string }) {
         rowKey={(group) => String(group.id)}
         empty={<None>Member of no group.</None>}
         inline={true}
+        aged={true}
       />
     </Card>
   )
@@ -69,6 +70,7 @@ export function StorageTab({ id }: { id: string }) {
         rowKey={({ collection, key }) => `${collection} ${key}`}
         empty={<None>Owns no object.</None>}
         inline={true}
+        aged={true}
       />
     </Card>
   )
@@ -108,6 +110,7 @@ export function NotificationsTab({ id }: { id: string }) {
         rowKey={(notification) => String(notification.id)}
         empty={<None>None for this account.</None>}
         inline={true}
+        aged={true}
       />
     </Card>
   )
@@ -152,6 +155,7 @@ export function ChatTab({ id }: { id: string }) {
         rowKey={({ channel }) => channel}
         empty={<None>No channel has this id in its name.</None>}
         inline={true}
+        aged={true}
       />
     </Card>
   )
@@ -195,6 +199,7 @@ export function PurchasesTab({ id }: { id: string }) {
         rowKey={({ transaction_id }) => transaction_id}
         empty={<None>Nothing bought.</None>}
         inline={true}
+        aged={true}
       />
     </Card>
   )

@@ -25,7 +25,7 @@ const columns: readonly Column<Member>[] = [
   {
     key: 'role',
     head: 'Role',
-    width: 98,
+    width: 108,
     cell: ({ role }) => <Badge tone={tones[role]}>{role}</Badge>,
     sort: (a, b) => rungs.indexOf(a.role) - rungs.indexOf(b.role),
   },
@@ -56,9 +56,9 @@ export function Members({ group }: { group: GroupDetail }) {
   const ladder: Column<Member> = {
     key: 'steps',
     head: '',
-    width: 146,
+    width: 136,
     cell: ({ user_id, role }) => (
-      <span className="row">
+      <span className="row tight">
         <StepButton
           label="Up"
           off={role === 'superadmin'}

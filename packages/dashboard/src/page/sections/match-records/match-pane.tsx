@@ -25,7 +25,11 @@ export function MatchPane({ id, onClose }: { id: string; onClose(): void }) {
     { everyMs: (found) => (found?.record.open === false ? false : everyMs(found)) },
   )
   return (
-    <Pane title="Match" label="Match" onClose={onClose}>
+    <Pane
+      title={<Text>{entries.data?.record.name ?? 'Match'}</Text>}
+      label="Match"
+      onClose={onClose}
+    >
       <Await query={entries}>
         {(found) => (
           <>
@@ -51,7 +55,7 @@ function Record({ entries: { record, counts } }: { entries: Entries }) {
         'Joined in all': grouped(record.join_total),
         'Most at once': grouped(record.peak_participants),
         Room: <RecordRoom {...record} />,
-        'Script revision': record.script_revision_id ?? <None />,
+        'Script revision': record.script_revision_id ?? <None>not bound to one</None>,
         'About it': `${counted(counts.logs, 'line')}, ${counted(counts.telemetry_slices, 'slice')}`,
       }}
     />

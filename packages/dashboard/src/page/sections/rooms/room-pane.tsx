@@ -33,7 +33,7 @@ export function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
   const { data } = room
   return (
     <Pane
-      title={`Room ${id}`}
+      title={data?.name ? <Text>{data.name}</Text> : `Room ${id}`}
       label="Room"
       actions={data && <RoomActions room={data} />}
       onClose={onClose}
@@ -43,6 +43,7 @@ export function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
           <>
             <Facts
               rows={{
+                Room: id,
                 Name: found.name === null ? <None>unnamed</None> : <Text>{found.name}</Text>,
                 Map: <Text>{found.map}</Text>,
                 Mode: <Text>{found.mode}</Text>,
@@ -50,7 +51,7 @@ export function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
                 Open: found.open ? 'yes' : 'no',
                 ...(found.node_id !== undefined && { Node: <Text>{found.node_id}</Text> }),
                 ...trafficFacts(traffic),
-                'Script revision': found.script_revision ?? <None />,
+                'Script revision': found.script_revision ?? <None>not bound to one</None>,
               }}
             />
             <Members room={found} />
@@ -126,7 +127,7 @@ function RoomActions({ room }: { room: Room }) {
       {mayRecord && <StartCaptureButton whom={{ room_id: id, name }} />}
       {mayClose && (
         <button type="button" className="danger" onClick={() => setAsked(true)}>
-          Close
+          Close room
         </button>
       )}
       {isAsked && (
@@ -154,8 +155,8 @@ function Members({ room }: { room: Room }) {
       <ul className="stack-tight" aria-label="Members">
         {room.members.map((member) => (
           <li key={member.participant} className="row">
-            <code>{member.participant}</code>
             {member.user_id === null ? <Badge>guest</Badge> : <UserLink id={member.user_id} />}
+            <span className="small muted">participant {member.participant}</span>
             <span className="grow" />
             {mayRemove && (
               <button type="button" className="tiny danger" onClick={() => setAsked(member)}>

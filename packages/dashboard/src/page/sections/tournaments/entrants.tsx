@@ -38,6 +38,7 @@ export function Entries({ id }: { id: string }) {
         rowKey={({ user_id }) => user_id}
         empty={<None>Nobody is registered. Players register through the game's script.</None>}
         inline={true}
+        aged={true}
       />
     </section>
   )
@@ -82,6 +83,7 @@ export function Results({ id, state }: { id: string; state: TournamentState }) {
         rowKey={({ user_id }) => user_id}
         empty={<None>{none}</None>}
         inline={true}
+        aged={true}
       />
     </section>
   )
