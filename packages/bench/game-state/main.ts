@@ -1,6 +1,6 @@
 /// <reference path="../../server/guildhall.d.ts" />
 
-import { type Mover, move, place, stamp } from './motion.ts'
+import { crowd, type Mover, move, movesOfCrowd, oneOfCrowd, place, stamp } from './motion.ts'
 
 /** Rooms in which all move, 20 times a second: as a state, with own parts, and by hand. */
 
@@ -22,7 +22,23 @@ const world = {
 }
 
 guildhall.room<World>('shared', world)
-guildhall.room<World>('tracked', { ...world, track: true })
+guildhall.room<World>('tracked', {
+  tick_hz: 20,
+  sync_hz: 20,
+  decimals,
+  track: true,
+  create() {
+    const players = Array.from({ length: crowd }, (_, n) => [String(n), place(n)])
+    return { players: Object.fromEntries(players) }
+  },
+  tick(dt, room) {
+    const { players } = room.state
+    for (let n = 0; n < movesOfCrowd; n += 1) {
+      const player = players[oneOfCrowd()]
+      if (player !== undefined) move(player, dt)
+    }
+  },
+})
 guildhall.room<World & { at: string }>('stamped', {
   ...world,
   create: () => ({ players: {}, at: '' }),

@@ -13,6 +13,14 @@ export function move(mover: Mover, dt: number): void {
   if (Math.random() < 0.05) mover.hp = mover.hp > 1 ? mover.hp - 1 : 100
 }
 
+/** Some 20 KB of players, of whom a few move at a tick. */
+export const crowd = 340
+export const movesOfCrowd = 10
+
+export function oneOfCrowd(): string {
+  return String(Math.floor(Math.random() * crowd))
+}
+
 /** The moment of a tick, as a text that is found in the bytes of a message. */
 export function stamp(): string {
   const [seconds, nanoseconds] = process.hrtime()

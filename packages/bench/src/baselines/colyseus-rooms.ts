@@ -2,21 +2,31 @@ import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Mover, move, place, stamp } from '../../game-state/motion.ts'
+import {
+  crowd,
+  type Mover,
+  move,
+  movesOfCrowd,
+  oneOfCrowd,
+  place,
+  stamp,
+} from '../../game-state/motion.ts'
 
 /**
  * The rooms of `game-state` as a Colyseus server has them: float32 fields, and a patch after each
- * tick. With `own` the hit points are each member's own, by a StateView; with `stamped` the state
- * says when its tick was. The packages are those of the folder that is the first argument. A server
- * of its own reserves seats.
+ * tick. With `own` the hit points are each member's own, by a StateView; with `tracked` a few of a
+ * crowd move; with `stamped` the state says when its tick was. The packages are those of the folder
+ * that is the first argument. A server of its own reserves the seats of one room after the other.
  */
 const [folder = '.', kind = 'shared'] = process.argv.slice(2)
 const hz = 20
+const roomSize = 8
 const load = createRequire(join(folder, 'package.json'))
 const core = load('@colyseus/core') as Core
 const { WebSocketTransport } = load('@colyseus/ws-transport') as Transports
 const { StateView, MapSchema, schema, t } = load('@colyseus/schema') as Schemas
 
+type Seat = { roomId: string; processId: string; sessionId: string }
 type Client = { sessionId: string; view?: { add(item: object): void } }
 type RoomBase = {
   state: object
@@ -34,7 +44,10 @@ type Core = {
     listen(port: number, host: string): Promise<void>
   }
   Room: new () => RoomBase
-  matchMaker: { joinOrCreate(name: string, options: object): Promise<object> }
+  matchMaker: {
+    create(name: string, options: object): Promise<Seat>
+    joinById(roomId: string, options: object): Promise<Seat>
+  }
 }
 type Transports = { WebSocketTransport: new (options: object) => object }
 type Field = { view(): Field }
@@ -55,34 +68,54 @@ class World extends core.Room {
   readonly #world = new WorldState()
 
   onCreate(): void {
-    this.#world.players = new MapSchema()
+    const players = new MapSchema()
+    this.#world.players = players
     this.state = this.#world
-    this.maxClients = 8
+    this.maxClients = roomSize
     this.patchRate = null
+    if (kind === 'tracked') for (let n = 0; n < crowd; n += 1) players.set(String(n), moverOf(n))
     this.setSimulationInterval(() => {
       if (kind === 'stamped') this.#world.at = stamp()
-      for (const player of this.#world.players.values()) move(player, 1 / hz)
+      for (const player of this.#moving()) move(player, 1 / hz)
       this.broadcastPatch()
     }, 1000 / hz)
   }
 
   onJoin(client: Client): void {
+    if (kind === 'tracked') return
     const { players } = this.#world
-    const player = Object.assign(new MoverState(), place(players.size))
+    const player = moverOf(players.size)
     players.set(client.sessionId, player)
     if (kind !== 'own') return
     client.view = new StateView()
     client.view.add(player)
   }
+
+  #moving(): Iterable<Mover> {
+    const { players } = this.#world
+    if (kind !== 'tracked') return players.values()
+    return Array.from({ length: movesOfCrowd }, () => players.get(oneOfCrowd()) ?? moverOf(0))
+  }
+}
+
+function moverOf(index: number): Mover {
+  return Object.assign(new MoverState(), place(index))
 }
 
 const seats = createServer((_request, response) => {
-  core.matchMaker.joinOrCreate('world', {}).then(
-    (seat) => response.end(JSON.stringify(seat)),
+  seatsOfRoom().then(
+    (all) => response.end(JSON.stringify(all)),
     (error) => response.writeHead(500).end(String(error)),
   )
 })
 await new Promise<void>((resolve) => seats.listen(0, '127.0.0.1', resolve))
+
+async function seatsOfRoom(): Promise<Seat[]> {
+  const all = [await core.matchMaker.create('world', {})]
+  const [{ roomId } = { roomId: '' }] = all
+  while (all.length < roomSize) all.push(await core.matchMaker.joinById(roomId, {}))
+  return all
+}
 
 const game = createServer()
 const transport = new WebSocketTransport({ server: game })

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
 import { openSessions, registerDevice } from '../load/accounts.ts'
 import { followRoom, openPlayer } from '../load/player.ts'
-import { compareInTurn, ratios } from '../load/rounds.ts'
+import { type Comparison, comparisonOf, playInTurn, ratios } from '../load/rounds.ts'
 import { runStateLoad, type StateOutcome } from '../load/state-load.ts'
 import { WebSocketClient } from '../load/websocket-client.ts'
 import { shares } from '../load/window.ts'
@@ -11,7 +11,7 @@ import type { Child } from '../processes/child.ts'
 import {
   type ColyseusKind,
   installColyseus,
-  openSeat,
+  openSeats,
   startColyseus,
 } from '../processes/colyseus.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
@@ -29,46 +29,73 @@ const laterMsMax = 3
 const bareSends = new URL('../baselines/bare-sends.ts', import.meta.url)
 const perMessage = 'us of CPU per message that arrived'
 
-type Mode = 'shared' | 'own' | 'tracked' | 'stamped' | 'plain'
-type Side = { name: string; limit?: number; run(): Promise<StateOutcome> }
+type Mode = ColyseusKind | 'plain'
+/** What was played in turn, round by round: the product, and what it is compared with. */
+type Played<Name extends string> = readonly { [Side in Name | 'product']: StateOutcome }[]
+type Rival = { name: string; limit: number; bytes?: number }
 
 async function run(bench: Bench): Promise<Row[]> {
   const folder = await installColyseus(bench)
-  const colyseus = (kind: 'shared' | 'own', limit: number): Side => {
-    const name = kind === 'own' ? 'Colyseus with StateView' : 'Colyseus'
-    return { name, limit, run: () => runColyseus(bench, folder, kind) }
-  }
-  const bare: Side = { name: 'ws.send of as many bytes', limit: 1.35, run: () => runBare(bench) }
-  const plain: Side = {
-    name: 'a broadcast of as many bytes by the script',
-    limit: 1.3,
-    run: () => runRooms(bench, 'plain'),
-  }
   return [
-    ...(await compared(bench, 'shared', { of: colyseus('shared', 0.85), bytes: 75 })),
-    ...(await compared(bench, 'shared', { of: bare })),
-    ...(await compared(bench, 'shared', { of: plain })),
-    ...(await compared(bench, 'own', { of: colyseus('own', 0.85), bytes: 90 })),
-    ...(await compared(bench, 'tracked', { of: colyseus('shared', 1) })),
+    ...(await shared(bench, folder)),
+    ...(await ownParts(bench, folder)),
+    ...(await tracked(bench, folder)),
     await tickToClient(bench, folder),
     ...(await walks(bench)),
   ]
 }
 
+async function shared(bench: Bench, folder: string): Promise<Row[]> {
+  // What the newest message of the product had: the other two send as much.
+  let bytes = 64
+  const played = await inTurn(bench, {
+    colyseus: () => runColyseus(bench, folder, 'shared'),
+    product: async () => {
+      const outcome = await runRooms(bench, 'shared')
+      bytes = Math.round(outcome.bytesEach)
+      return outcome
+    },
+    bare: () => runBare(bench, bytes),
+    plain: () => runRooms(bench, 'plain', bytes),
+  })
+  const what = whatOf(bench, 'all see all')
+  const plain = 'a broadcast of as many bytes by the script'
+  return [
+    ...rowsOf(what, played, 'colyseus', { name: 'Colyseus', limit: 0.85, bytes: 75 }),
+    ...rowsOf(what, played, 'bare', { name: 'ws.send of as many bytes', limit: 1.35 }),
+    ...rowsOf(what, played, 'plain', { name: plain, limit: 1.3 }),
+  ]
+}
+
+async function ownParts(bench: Bench, folder: string): Promise<Row[]> {
+  const played = await inTurn(bench, {
+    colyseus: () => runColyseus(bench, folder, 'own'),
+    product: () => runRooms(bench, 'own'),
+  })
+  const rival = { name: 'Colyseus with StateView', limit: 0.85, bytes: 90 }
+  return rowsOf(whatOf(bench, 'own hit points'), played, 'colyseus', rival)
+}
+
+async function tracked(bench: Bench, folder: string): Promise<Row[]> {
+  const played = await inTurn(bench, {
+    colyseus: () => runColyseus(bench, folder, 'tracked'),
+    product: () => runRooms(bench, 'tracked'),
+  })
+  const what = whatOf(bench, '20 KB with 10 changes, tracked')
+  return rowsOf(what, played, 'colyseus', { name: 'Colyseus', limit: 1 })
+}
+
 /** Every state says when its tick was: as many bytes more in each message of both. */
 async function tickToClient(bench: Bench, folder: string): Promise<Row> {
-  const comparison = await compareInTurn(
-    {
-      product: () => runRooms(bench, 'stamped'),
-      baseline: () => runColyseus(bench, folder, 'stamped'),
-      ratioOf: (ours, theirs) => ours.p99Ms - theirs.p99Ms,
-    },
-    { rounds: bench.count(rounds) },
-  )
-  const { product, baseline } = comparison
-  const later = comparison.rounds.map(({ ratio }) => ratio.toFixed(1)).join(', ')
+  const played = await inTurn(bench, {
+    colyseus: () => runColyseus(bench, folder, 'stamped'),
+    product: () => runRooms(bench, 'stamped'),
+  })
+  const compared = comparedWith(played, 'colyseus', (ours, theirs) => ours.p99Ms - theirs.p99Ms)
+  const { product, baseline } = compared
+  const later = compared.rounds.map(({ ratio }) => ratio.toFixed(1)).join(', ')
   return {
-    what: `states, ${bench.count(rooms)} rooms of ${groupSize} at ${hz} Hz: p99 of tick to client`,
+    what: whatOf(bench, 'p99 of tick to client'),
     product: { value: product.p99Ms, unit: 'ms' },
     baseline: { name: 'Colyseus', value: baseline.p99Ms, unit: 'ms' },
     bound: { of: 'value', is: 'at most', limit: baseline.p99Ms + laterMsMax },
@@ -76,57 +103,60 @@ async function tickToClient(bench: Bench, folder: string): Promise<Row> {
   }
 }
 
-/** What the newest message of the product had: baselines send as much. */
-let bytesEach = 64
-
-async function compared(
+function inTurn<Name extends string>(
   bench: Bench,
-  mode: Mode,
-  { of, bytes }: { of: Side; bytes?: number },
-): Promise<Row[]> {
-  const comparison = await compareInTurn(
-    {
-      product: async () => {
-        const outcome = await runRooms(bench, mode)
-        bytesEach = Math.round(outcome.bytesEach)
-        return outcome
-      },
-      baseline: of.run,
-      ratioOf: (ours, theirs) => ours.cpuUsEach / theirs.cpuUsEach,
-    },
-    { rounds: bench.count(rounds) },
-  )
-  const { product, baseline, ratio } = comparison
-  const what = `states, ${bench.count(rooms)} rooms of ${groupSize} at ${hz} Hz, ${mode}`
-  const limit = of.limit
-  const rates = `${product.hz.toFixed(1)} a second, baseline ${baseline.hz.toFixed(1)}`
-  const rows: Row[] = [
-    {
-      what,
-      product: { value: product.cpuUsEach, unit: perMessage },
-      baseline: { name: of.name, value: baseline.cpuUsEach, unit: perMessage },
-      ratio,
-      ...(limit !== undefined && { bound: { of: 'ratio', is: 'at most', limit } as const }),
-      notes: `${ratios(comparison)}; ${rates} (${shares(product)})`,
-    },
-  ]
-  if (bytes === undefined) return rows
+  sides: { [Side in Name | 'product']: () => Promise<StateOutcome> },
+): Promise<Played<Name>> {
+  return playInTurn(sides, { rounds: bench.count(rounds) })
+}
+
+function comparedWith<Name extends string>(
+  played: Played<Name>,
+  name: Name,
+  ratioOf: (ours: StateOutcome, theirs: StateOutcome) => number,
+): Comparison<StateOutcome, StateOutcome> {
+  const pairs = played.map((round) => ({ product: round.product, baseline: round[name] }))
+  return comparisonOf(pairs, ratioOf)
+}
+
+/** What a message costs; and, if there is a bound of its bytes, what it has and how often it is. */
+function rowsOf<Name extends string>(
+  what: string,
+  played: Played<Name>,
+  side: Name,
+  { name, limit, bytes }: Rival,
+): Row[] {
+  const compared = comparedWith(played, side, (ours, theirs) => ours.cpuUsEach / theirs.cpuUsEach)
+  const { product, baseline, ratio } = compared
+  const cost: Row = {
+    what,
+    product: { value: product.cpuUsEach, unit: perMessage },
+    baseline: { name, value: baseline.cpuUsEach, unit: perMessage },
+    ratio,
+    bound: { of: 'ratio', is: 'at most', limit },
+    notes: `${ratios(compared)}; ${shares(product)}; baseline ${shares(baseline)}`,
+  }
+  if (bytes === undefined) return [cost]
   return [
-    ...rows,
+    cost,
     {
       what: `${what}: a message`,
       product: { value: product.bytesEach, unit: 'bytes' },
-      baseline: { name: of.name, value: baseline.bytesEach, unit: 'bytes' },
+      baseline: { name, value: baseline.bytesEach, unit: 'bytes' },
       ratio: product.bytesEach / baseline.bytesEach,
       bound: { of: 'value', is: 'at most', limit: bytes },
     },
     {
       what: `${what}: how often`,
       product: { value: product.hz, unit: 'a second' },
-      baseline: { name: of.name, value: baseline.hz, unit: 'a second' },
+      baseline: { name, value: baseline.hz, unit: 'a second' },
       bound: { of: 'value', is: 'at least', limit: hz - 0.1 },
     },
   ]
+}
+
+function whatOf(bench: Bench, what: string): string {
+  return `states, ${bench.count(rooms)} rooms of ${groupSize} at ${hz} Hz: ${what}`
 }
 
 const keys = {
@@ -135,18 +165,18 @@ const keys = {
   'transport.limits.max_connections_per_address': 20_000,
 }
 
-async function runRooms(bench: Bench, mode: Mode): Promise<StateOutcome> {
+async function runRooms(bench: Bench, mode: Mode, bytes = 0): Promise<StateOutcome> {
   await using server = await startGuildhall(bench, { keys, on: 'both' })
   await registerDevice(server.port)
-  const sessions = await openSessions(server.port, playersOf(bench))
-  const players: WebSocketClient[] = []
-  for (const [index, { token }] of sessions.entries()) {
-    const player = await openPlayer(server.port, token)
-    const options = { mode, bytes: bytesEach }
-    await followRoom(player, `${mode}-${Math.floor(index / groupSize)}`, options)
-    players.push(player)
-  }
-  return await runStateLoad(server, players, bench.seconds(5))
+  const sessions = await openSessions(server.port, bench.count(rooms) * groupSize)
+  return await loaded(bench, server, (room) => {
+    const own = sessions.slice(room * groupSize, (room + 1) * groupSize)
+    return own.map(async ({ token }) => {
+      const player = await openPlayer(server.port, token)
+      await followRoom(player, `${mode}-${room}`, { mode, bytes })
+      return player
+    })
+  })
 }
 
 async function runColyseus(
@@ -155,27 +185,28 @@ async function runColyseus(
   kind: ColyseusKind,
 ): Promise<StateOutcome> {
   await using server = await startColyseus(bench, folder, kind)
-  return await runStateLoad(server, await opened(bench, () => openSeat(server)), bench.seconds(5))
+  return await loaded(bench, server, () => openSeats(server))
 }
 
-async function runBare(bench: Bench): Promise<StateOutcome> {
-  const args = [groupSize, bytesEach, hz].map(String)
+async function runBare(bench: Bench, bytes: number): Promise<StateOutcome> {
+  const args = [groupSize, bytes, hz].map(String)
   await using server = await startBaseline(bench, bareSends, { args, on: 'both' })
   const open = () => WebSocketClient.open({ port: server.port, path: '/' })
-  return await runStateLoad(server, await opened(bench, open), bench.seconds(5))
+  return await loaded(bench, server, () => Array.from({ length: groupSize }, open))
 }
 
-async function opened(
+type Seats = readonly Promise<WebSocketClient>[]
+
+async function loaded(
   bench: Bench,
-  open: () => Promise<WebSocketClient>,
-): Promise<WebSocketClient[]> {
+  server: Child,
+  seatsOf: (room: number) => Seats | Promise<Seats>,
+): Promise<StateOutcome> {
   const players: WebSocketClient[] = []
-  while (players.length < playersOf(bench)) players.push(await open())
-  return players
-}
-
-function playersOf(bench: Bench): number {
-  return bench.count(rooms) * groupSize
+  for (let room = 0; room < bench.count(rooms); room += 1) {
+    players.push(...(await Promise.all(await seatsOf(room))))
+  }
+  return await runStateLoad(server, players, bench.seconds(5))
 }
 
 /** In process, by CPU time. */

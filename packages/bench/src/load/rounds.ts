@@ -19,17 +19,38 @@ type Sides<Product, Baseline> = {
  */
 export async function compareInTurn<Product, Baseline>(
   { product, baseline, ratioOf }: Sides<Product, Baseline>,
-  { rounds, warmUps = 1 }: { rounds: number; warmUps?: number },
+  options: { rounds: number; warmUps?: number },
 ): Promise<Comparison<Product, Baseline>> {
-  const counted: Round<Product, Baseline>[] = []
+  type Outcomes = { baseline: Baseline; product: Product }
+  return comparisonOf(await playInTurn<Outcomes>({ baseline, product }, options), ratioOf)
+}
+
+/** The same of any number of sides; every other round has them in the opposite order. */
+export async function playInTurn<Outcomes extends object>(
+  sides: { [Name in keyof Outcomes]: () => Promise<Outcomes[Name]> },
+  { rounds, warmUps = 1 }: { rounds: number; warmUps?: number },
+): Promise<Outcomes[]> {
+  const names = Object.keys(sides) as (keyof Outcomes)[]
+  const counted: Outcomes[] = []
   for (let round = 0; round < warmUps + rounds; round += 1) {
-    const early = round % 2 === 0 ? undefined : await product()
-    const theirs = await baseline()
-    const ours = early ?? (await product())
-    if (round < warmUps) continue
-    counted.push({ product: ours, baseline: theirs, ratio: ratioOf(ours, theirs) })
+    const outcomes: Partial<Outcomes> = {}
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      outcomes[name] = await sides[name]()
+    }
+    if (round >= warmUps) counted.push(outcomes as Outcomes)
   }
-  return { ...middleOf(counted, ({ ratio }) => ratio), rounds: counted }
+  return counted
+}
+
+/** Of two sides, within each of the rounds that they were played in. */
+export function comparisonOf<Product, Baseline>(
+  played: readonly { product: Product; baseline: Baseline }[],
+  ratioOf: (product: Product, baseline: Baseline) => number,
+): Comparison<Product, Baseline> {
+  const rounds = played.map(({ product, baseline }) => {
+    return { product, baseline, ratio: ratioOf(product, baseline) }
+  })
+  return { ...middleOf(rounds, ({ ratio }) => ratio), rounds }
 }
 
 /** The one in the middle by what `figure` says; of an even number the upper one of the two. */

@@ -25,16 +25,24 @@ export async function installColyseus(bench: Bench): Promise<string> {
   return folder
 }
 
-export type ColyseusKind = 'shared' | 'own' | 'stamped'
+export type ColyseusKind = 'shared' | 'own' | 'tracked' | 'stamped'
 
 export function startColyseus(bench: Bench, folder: string, kind: ColyseusKind): Promise<Child> {
   return startBaseline(bench, program, { args: [folder, kind] })
 }
 
-/** Takes a seat, and follows the state of its room. */
-export async function openSeat(server: Child): Promise<WebSocketClient> {
+type Seat = { roomId: string; processId: string; sessionId: string }
+
+/** Takes all seats of a new room, and follows its state from each. */
+export async function openSeats(server: Child): Promise<Promise<WebSocketClient>[]> {
   const answer = await fetch(`http://127.0.0.1:${server.fact('seats')}/`)
-  const { processId, roomId, sessionId } = (await answer.json()) as { [name: string]: string }
+  return ((await answer.json()) as Seat[]).map((seat) => openSeat(server, seat))
+}
+
+async function openSeat(
+  server: Child,
+  { processId, roomId, sessionId }: Seat,
+): Promise<WebSocketClient> {
   const path = `/${processId}/${roomId}?sessionId=${sessionId}`
   const client = await WebSocketClient.open({ port: server.port, path })
   // It may come together with the answer to the upgrade.
