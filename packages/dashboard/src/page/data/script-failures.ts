@@ -21,9 +21,6 @@ export function useScriptFailures(options: { everyMs?: number } = {}) {
   return useRead(key, (client) => client.runtime.failures({}), options)
 }
 
-/** How much later a node must seem to have started: uptimes are whole, and answers take a while. */
-const anotherStartMs = 5_000
-
 /**
  * Reads the script and its failures again when a counter of them has grown, its readiness is
  * another or the node has started anew, all of which is read anyway: nothing is missed, and a
@@ -34,15 +31,16 @@ export function useFailureWatch(): void {
   const status = data?.status
   const counted = counters.map((name) => status?.metrics[name] ?? 0)
   const watched = [status?.runtime.readiness, ...counted].join(' ')
-  const startedMs = status && dataUpdatedAt - status.uptime_seconds * 1000
-  const before = useRef({ watched: '', startedMs: 0 })
+  const uptimeSec = status?.uptime_seconds
+  const before = useRef({ watched: '', readAtMs: 0 })
   useEffect(() => {
-    if (startedMs === undefined) return
+    if (uptimeSec === undefined) return
     const last = before.current
-    before.current = { watched, startedMs }
-    if (last.watched === watched && startedMs < last.startedMs + anotherStartMs) return
+    before.current = { watched, readAtMs: dataUpdatedAt }
+    const startedMs = dataUpdatedAt - uptimeSec * 1000
+    if (last.watched === watched && startedMs <= last.readAtMs) return
     void queries.invalidateQueries({ queryKey: ['runtime'] })
-  }, [watched, startedMs])
+  }, [watched, uptimeSec, dataUpdatedAt])
 }
 
 /** When the newest failure came that this browser has shown, by the clock of the node. */
