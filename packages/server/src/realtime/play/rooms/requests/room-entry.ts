@@ -105,6 +105,7 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
   ): Promise<string | typeof freeAgain | undefined> {
     const { target, options } = request
     for (;;) {
+      if (!isThere(asker)) return undefined
       if (asker.participant.away?.isWaiting) return unavailable
       const isElsewhere = target.by === 'id' && elsewhere.isElsewhere(target.room_id)
       if (isElsewhere && relayed === undefined) return visit(asker, request)
@@ -121,12 +122,12 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
         const made = await create(asker, name, options)
         if (typeof made !== 'object') return made
         if (relayed !== undefined) return freeAgain
+        if (!isThere(asker)) return undefined
         const outcome = await visit(asker, request, made)
         // The next try may find another node, or this one with its lease renewed.
         return outcome === unavailable && made.mayCreate ? freeAgain : outcome
       }
       await reservation.released
-      if (!isThere(asker)) return undefined
     }
   }
 
