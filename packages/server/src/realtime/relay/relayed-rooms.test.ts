@@ -129,6 +129,48 @@ test('[R-CL-5, R-CL-16] an owner that does not answer is given up, and a late ad
   expect(bob.received).toEqual([])
 })
 
+/** Bob is in a room of the second node and asks for Ann's, whose script takes its time. */
+async function startAsking(size: number) {
+  cluster = await startCluster({ size, ...grace })
+  const [one, two] = cluster.nodes
+  const ann = await joinAs(one, 't-ann')
+  ann.create('arena')
+  await ann.line()
+  const bob = await joinAs(two, 't-bob')
+  bob.create('own')
+  await bob.line()
+  const held = Promise.withResolvers<{ status: 'absent' }>()
+  let asked = 0
+  one.script.onRoomJoin = () => {
+    asked += 1
+    return asked === 1 ? held.promise : { status: 'absent' }
+  }
+  bob.create('arena')
+  await expect.poll(() => asked, waiting).toBe(1)
+  bob.end()
+  await expect.poll(() => two.gateway.metrics().dropped_seats_active, waiting).toBe(1)
+  await cluster.pass(500)
+  return { one, two, answer: () => held.resolve({ status: 'absent' }) }
+}
+
+test.each(['before', 'behind'])(
+  '[R-RET-3, R-RET-1] what a lost connection had asked for moves nobody, %s its return',
+  async (when) => {
+    const { one, two, answer } = await startAsking(2)
+    const admit = async () => {
+      answer()
+      await cluster.settle()
+    }
+    if (when === 'before') await admit()
+    const again = await joinAs(two, 't-bob')
+    expect(await again.line()).toBe(`joined ${roomOf(2, 1)} own/`)
+    if (when === 'behind') await admit()
+    expect(again.received).toEqual([])
+    expect(await one.gateway.members(roomOf(1, 1))).toHaveLength(1)
+    expect(await two.gateway.members(roomOf(2, 1))).toMatchObject([{ connected: true }])
+  },
+)
+
 test('[R-CL-7, R-CL-18] with a grace a member comes back by a new link, on its connection', async () => {
   const { one, two, ann, bob } = await startTogether(grace)
   await lines(bob, 2)

@@ -4,7 +4,7 @@ import { type Entered, type RoomPlace, unavailable } from '../play/elsewhere.por
 import type { Away } from '../play/participants/away.ts'
 import type { Participant } from '../play/participants/participant.ts'
 import type { EnterRequest } from '../play/rooms/requests/room-request.ts'
-import type { Claimed, Place, PlayerMessage, SeatFate } from '../play.port.ts'
+import type { Claimed, Place, PlayerMessage, Receiver, SeatFate } from '../play.port.ts'
 import type { Player } from '../ports.ts'
 import { answerWithin } from './answer-within.ts'
 import type { EdgeLink } from './links.ts'
@@ -46,7 +46,7 @@ export class Visit implements Away {
   #link: EdgeLink
   #state: State = 'asking'
   #place: Place | undefined
-  #entering: { call: number; answer(entered: Entered): void } | undefined
+  #entering: { call: number; receiver: Receiver; answer(entered: Entered): void } | undefined
   #claiming: ((claimed: Claimed | undefined) => void) | undefined
   #arriving: (() => void) | undefined
   #leaving: (() => void) | undefined
@@ -88,7 +88,7 @@ export class Visit implements Away {
     const { promise, answer } = answerWithin<Entered>(clock, commandTimeoutMs, () => {
       this.#enterTimedOut()
     })
-    this.#entering = { call, answer }
+    this.#entering = { call, receiver: participant.receiver, answer }
     return promise
   }
 
@@ -170,12 +170,11 @@ export class Visit implements Away {
     if (this.#state === 'over' || this.#state === 'parted') return
     this.#sendOwnLeft('left')
     this.#isMuted = true
-    if (this.#state === 'waiting') {
-      this.#end()
-      return
+    if (this.#state === 'waiting') this.#end()
+    else {
+      this.#state = 'parted'
+      this.#link.send({ type: 'moved', visit: this.number })
     }
-    this.#state = 'parted'
-    this.#link.send({ type: 'moved', visit: this.number })
   }
 
   depart(seat: SeatFate, unsent: readonly OutgoingFrame[]): void {
@@ -188,13 +187,12 @@ export class Visit implements Away {
     this.#leaving?.()
     this.#calls.forget()
     if (wasWaiting && seat === 'none') this.#link.send({ type: 'depart', visit: this.number, seat })
-    if (this.#state === 'over' || wasWaiting) {
-      this.#end()
-      return
+    if (this.#state === 'over' || wasWaiting) this.#end()
+    else {
+      this.#link.send({ type: 'depart', visit: this.number, seat })
+      this.#unsent = [...unsent]
+      this.#state = 'dropped'
     }
-    this.#link.send({ type: 'depart', visit: this.number, seat })
-    this.#unsent = [...unsent]
-    this.#state = 'dropped'
   }
 
   reported(report: Exclude<Report, { type: 'deliver' | 'positions' }>): void {
@@ -283,6 +281,12 @@ export class Visit implements Away {
   #placed(place: Place): void {
     const participant = this.#participant
     if (participant === undefined || this.#isMuted) return
+    const { receiver } = this.#entering ?? participant
+    // It has dropped out of a room of this node, and may be back by another connection.
+    if (participant.receiver !== receiver) {
+      this.depart('none', [])
+      return
+    }
     this.#place = place
     if (place.room_id !== null) {
       this.#state = 'member'
@@ -330,12 +334,8 @@ export class Visit implements Away {
 
   #returnLater(): void {
     const { clock, isThere } = this.#deps
-    const isTooLate = clock.monotonicMs() >= this.#returnUntilMs
-    if (isTooLate || !isThere(this.boot)) {
-      this.#giveUp('closed')
-      return
-    }
-    clock.after(returnAgainMs, () => this.#return())
+    if (clock.monotonicMs() >= this.#returnUntilMs || !isThere(this.boot)) this.#giveUp('closed')
+    else clock.after(returnAgainMs, () => this.#return())
   }
 
   #return(): void {
