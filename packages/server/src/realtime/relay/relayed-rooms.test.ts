@@ -171,6 +171,30 @@ test.each(['before', 'behind'])(
   },
 )
 
+test('[R-CL-16, R-RET-3] nor does it end what another edge has asked for since', async () => {
+  const { one, answer } = await startAsking(3)
+  const third = cluster.nodes[2]
+  if (third === undefined) throw new Error('no third node')
+  const again = await joinAs(third, 't-bob')
+  expect(await again.line()).toBe(`joined ${roomOf(2, 1)} own/`)
+  again.create('arena')
+  expect(await again.line()).toBe(`joined ${roomOf(1, 1)} arena/`)
+  answer()
+  await cluster.settle()
+  expect(await one.gateway.members(roomOf(1, 1))).toMatchObject([
+    { user_id: 'u-ann' },
+    { user_id: 'u-bob', connected: true },
+  ])
+  await cluster.pass(3000)
+  expect(await one.gateway.members(roomOf(1, 1))).toHaveLength(2)
+  const body = Buffer.from('all')
+  one.gateway.broadcast({
+    ...{ kind: 101, body, unreliable: false, sender: 0, except: [] },
+    room_id: roomOf(1, 1),
+  })
+  expect((await again.next()).kind).toBe(101)
+})
+
 test('[R-CL-7, R-CL-18] with a grace a member comes back by a new link, on its connection', async () => {
   const { one, two, ann, bob } = await startTogether(grace)
   await lines(bob, 2)

@@ -1,6 +1,8 @@
 import { kinds } from '@guildhall/contract'
 import type { RpcOutcome } from '../../kernel/play/calls.ts'
 import type { OutgoingFrame } from '../frames/outgoing-frame.ts'
+import type { Entered } from '../play/elsewhere.port.ts'
+import type { RelayedRequest } from '../play/rooms/requests/room-entry.ts'
 import type { Visits } from '../play/visits.ts'
 import type {
   MessageOutcome,
@@ -61,7 +63,7 @@ export class Visitor implements Receiver {
   }
 
   asked(ask: Ask): void {
-    const { port, visits } = this.#deps
+    const { port } = this.#deps
     switch (ask.type) {
       case 'enter':
         return void this.#enter(ask)
@@ -72,11 +74,10 @@ export class Visitor implements Receiver {
         this.#leaveRoom()
         return
       case 'moved':
-        visits.leave(this.participant)
-        this.#gone('left')
+        this.#gone()
         return
       case 'flags':
-        port.setFlags(this.participant, ask.flags)
+        if (this.#state === 'here') port.setFlags(this.participant, ask.flags)
         return
       case 'position':
       case 'message':
@@ -176,12 +177,15 @@ export class Visitor implements Receiver {
     this.#entering = call
     if (this.#state === 'claimed') {
       this.#state = 'here'
+      const { receiver, isConnected } = visits.participant(participant) ?? {}
+      // It has come back by another edge than the one that has asked before.
+      if (receiver instanceof Visitor) receiver.#gone()
       // Its edge has taken it out of the room before, and the way to say so was lost.
-      if (visits.participant(participant)?.isConnected === false) visits.end(participant, 'left')
+      if (isConnected === false) visits.end(participant, 'left')
       const arrival = { participant, account: account ?? undefined, flags, relayed: true }
       await port.arrive(arrival, this)
     }
-    const entered = await visits.enter(participant, {
+    const entered = await this.#enterHere({
       ...{ kind, options, mayCreate },
       target:
         target.type === 'id'
@@ -196,6 +200,11 @@ export class Visitor implements Receiver {
     this.#endIfDone()
   }
 
+  async #enterHere(request: RelayedRequest): Promise<Entered> {
+    if (this.#state !== 'here') return { is: 'done' }
+    return this.#deps.visits.enter(this.participant, request)
+  }
+
   #cancel(call: number): void {
     if (this.#entering === call) this.#cancelled.add(call)
     else this.#undo()
@@ -203,11 +212,12 @@ export class Visitor implements Receiver {
 
   /** The client was answered that it is not in the room: it is removed, with MATCH_CLOSED. */
   #undo(): void {
-    this.#deps.visits.remove(this.participant)
+    if (this.#state === 'here') this.#deps.visits.remove(this.participant)
   }
 
   #leaveRoom(): void {
-    const room_id = this.#deps.visits.leave(this.participant) ?? null
+    const left = this.#state === 'here' ? this.#deps.visits.leave(this.participant) : undefined
+    const room_id = left ?? null
     this.link.send({ type: 'leftRoom', visit: this.number, room_id })
     this.#endIfDone()
   }
@@ -277,10 +287,15 @@ export class Visitor implements Receiver {
     this.#endIfDone()
   }
 
-  #gone(departure: 'left'): void {
+  /** Its participant has left, or is another visitor's. */
+  #gone(): void {
     if (this.#state === 'here') {
+      const { visits } = this.#deps
+      visits.leave(this.participant)
       this.#state = 'gone'
-      this.#deps.visits.end(this.participant, departure)
+      this.#open -= this.#line.length
+      this.#line = []
+      visits.end(this.participant, 'left')
     }
     this.#endIfDone()
   }
