@@ -31,7 +31,6 @@ it.concurrent.each(testBackends)(
       await store.dispose()
     }
   },
-  90_000,
 )
 
 /** The match has left a record with the result that the script set. */
@@ -51,14 +50,10 @@ async function expectRecord(url: string): Promise<void> {
   expect(result.scores[0]).toBeGreaterThanOrEqual(12)
 }
 
-it.each(['game', 'lua', 'python'])(
-  'passes the tests of its script in ./%s',
-  async (folder) => {
-    const config = fileURLToPath(new URL('./node.toml', import.meta.url))
-    const game = fileURLToPath(new URL(`./${folder}`, import.meta.url))
-    const { code, stdout } = await runScriptTests([game, '--config', config])
-    expect(code, stdout).toBe(0)
-    expect(stdout).toContain('pass 3')
-  },
-  90_000,
-)
+it.each(['game', 'lua', 'python'])('passes the tests of its script in ./%s', async (folder) => {
+  const config = fileURLToPath(new URL('./node.toml', import.meta.url))
+  const game = fileURLToPath(new URL(`./${folder}`, import.meta.url))
+  const { code, stdout } = await runScriptTests([game, '--config', config])
+  expect(code, stdout).toBe(0)
+  expect(stdout).toContain('pass 3')
+})

@@ -17,73 +17,69 @@ type Page = Awaited<ReturnType<NonNullable<typeof browser>['newPage']>>
 it.skipIf(browser === undefined).each([
   ['plays, and a reload keeps the seat', false],
   ['plays by datagrams', true],
-])(
-  '[R-SDK-6, R-SDK-23] the page %s in a real browser',
-  async (_does, byDatagrams) => {
-    const page = await servePage(0)
-    onTestFinished(() => page.close())
-    const folder = mkdtempSync(join(tmpdir(), 'guildhall-arena-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const node = await startNodeProcess({
-      'runtime.scripts_dir': fileURLToPath(new URL('./game', import.meta.url)),
-      'rooms.reconnect_grace_ms': '20000',
-      'http.cors_origins': page.url,
-      'database.url': `sqlite:${join(folder, 'arena.db')}`,
-      'lag_diagnostics.enabled': 'true',
-      'lag_diagnostics.raw_root': folder,
-      'lag_diagnostics.allowed_origins': page.url,
-      'transport.quic.enabled': String(byDatagrams),
-      'transport.quic.bind': '127.0.0.1:0',
+])('[R-SDK-6, R-SDK-23] the page %s in a real browser', async (_does, byDatagrams) => {
+  const page = await servePage(0)
+  onTestFinished(() => page.close())
+  const folder = mkdtempSync(join(tmpdir(), 'guildhall-arena-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const node = await startNodeProcess({
+    'runtime.scripts_dir': fileURLToPath(new URL('./game', import.meta.url)),
+    'rooms.reconnect_grace_ms': '20000',
+    'http.cors_origins': page.url,
+    'database.url': `sqlite:${join(folder, 'arena.db')}`,
+    'lag_diagnostics.enabled': 'true',
+    'lag_diagnostics.raw_root': folder,
+    'lag_diagnostics.allowed_origins': page.url,
+    'transport.quic.enabled': String(byDatagrams),
+    'transport.quic.bind': '127.0.0.1:0',
+  })
+  onTestFinished(() => node.stop().then(() => {}))
+  const tab = await browser?.newPage()
+  if (tab === undefined) return
+  const problems: string[] = []
+  tab.on('pageerror', ({ message }) => problems.push(message))
+
+  await tab.goto(`${page.url}/?node=${node.url}`)
+  await tab.fill('#name', 'you')
+  await tab.click('form > button')
+  await tab.waitForSelector('#scores li')
+  const ana = await joinArena(node.url, 'ana', 'courtyard')
+  const you = [...ana.room.members.values()].find(({ username }) => username?.startsWith('you'))
+  await tab.waitForFunction("document.querySelectorAll('#scores li').length === 2")
+
+  const placeOf = async () => {
+    const { players } = await ana.sees(() => true)
+    return players.find(({ id }) => id === you?.participant)
+  }
+  const before = await placeOf()
+  await tab.keyboard.down('KeyD')
+  await ana.sees(({ players }) =>
+    players.some(({ id, x }) => id === you?.participant && x !== before?.x),
+  )
+  await tab.keyboard.up('KeyD')
+  const transport = byDatagrams ? 'WebTransport, with datagrams' : 'WebSocket'
+  expect(await tab.textContent('#transport')).toBe(`over ${transport}`)
+  // Where nothing moves, no state comes.
+  ana.play(true)
+  await record({ tab, url: node.url, participant: you?.participant ?? 0 })
+  if (byDatagrams) {
+    // The flash of a spark that ana gathers.
+    await vi.waitFor(async () => {
+      const { metrics } = (await (await fetch(`${node.url}/status`)).json()) as Status
+      expect(metrics.quic_datagrams_in_total).toBeGreaterThan(0)
+      expect(metrics.quic_datagrams_out_total).toBeGreaterThan(0)
     })
-    onTestFinished(() => node.stop().then(() => {}))
-    const tab = await browser?.newPage()
-    if (tab === undefined) return
-    const problems: string[] = []
-    tab.on('pageerror', ({ message }) => problems.push(message))
+    return
+  }
 
-    await tab.goto(`${page.url}/?node=${node.url}`)
-    await tab.fill('#name', 'you')
-    await tab.click('form > button')
-    await tab.waitForSelector('#scores li')
-    const ana = await joinArena(node.url, 'ana', 'courtyard')
-    const you = [...ana.room.members.values()].find(({ username }) => username?.startsWith('you'))
-    await tab.waitForFunction("document.querySelectorAll('#scores li').length === 2")
-
-    const placeOf = async () => {
-      const { players } = await ana.sees(() => true)
-      return players.find(({ id }) => id === you?.participant)
-    }
-    const before = await placeOf()
-    await tab.keyboard.down('KeyD')
-    await ana.sees(({ players }) =>
-      players.some(({ id, x }) => id === you?.participant && x !== before?.x),
-    )
-    await tab.keyboard.up('KeyD')
-    const transport = byDatagrams ? 'WebTransport, with datagrams' : 'WebSocket'
-    expect(await tab.textContent('#transport')).toBe(`over ${transport}`)
-    // Where nothing moves, no state comes.
-    ana.play(true)
-    await record({ tab, url: node.url, participant: you?.participant ?? 0 })
-    if (byDatagrams) {
-      // The flash of a spark that ana gathers.
-      await vi.waitFor(async () => {
-        const { metrics } = (await (await fetch(`${node.url}/status`)).json()) as Status
-        expect(metrics.quic_datagrams_in_total).toBeGreaterThan(0)
-        expect(metrics.quic_datagrams_out_total).toBeGreaterThan(0)
-      })
-      return
-    }
-
-    ana.play(false)
-    const returned = new Promise((resolve) => ana.room.on('return', resolve))
-    await tab.reload()
-    expect(await returned).toMatchObject({ participant: you?.participant })
-    await tab.waitForFunction("document.querySelectorAll('#scores li').length === 2")
-    expect(problems).toEqual([])
-    await ana.connection.close()
-  },
-  90_000,
-)
+  ana.play(false)
+  const returned = new Promise((resolve) => ana.room.on('return', resolve))
+  await tab.reload()
+  expect(await returned).toMatchObject({ participant: you?.participant })
+  await tab.waitForFunction("document.querySelectorAll('#scores li').length === 2")
+  expect(problems).toEqual([])
+  await ana.connection.close()
+})
 
 type Recorded = { tab: Page; url: string; participant: number }
 

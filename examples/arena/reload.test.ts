@@ -59,4 +59,4 @@ it('[S-REL-4] [S-REL-8] the arena is edited while it is played: scores stay, and
     await node.stop()
     rmSync(folder, { recursive: true, force: true })
   }
-}, 90_000)
+})

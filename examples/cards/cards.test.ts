@@ -38,7 +38,6 @@ it.concurrent.each(testBackends)(
       await store.dispose()
     }
   },
-  90_000,
 )
 
 /** The result is what `ended` of the definition has made. */
@@ -80,7 +79,7 @@ it('[R-STA-2] no card of a hand is on the wire of the other player', async () =>
   expect(hidden.length).toBeGreaterThan(0)
   for (const card of hidden) expect(wire.includes(card), card).toBe(false)
   await Promise.all([ana.connection.close(), ben.connection.close()])
-}, 90_000)
+})
 
 it('[R-STA-6] the script’s process is killed in the middle of a turn: the game goes on', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-cards-'))
@@ -112,11 +111,11 @@ it('[R-STA-6] the script’s process is killed in the middle of a turn: the game
   }
 
   expect(await playCards(node.url, { inBetween })).toEqual(steps)
-}, 90_000)
+})
 
 it('passes the tests of its script', async () => {
   const config = fileURLToPath(new URL('./node.toml', import.meta.url))
   const { code, stdout } = await runScriptTests(['--config', config])
   expect(code, stdout).toBe(0)
   expect(stdout).toContain('pass 5')
-}, 90_000)
+})

@@ -19,5 +19,4 @@ it.each([
       await node.stop()
     }
   },
-  60_000,
 )

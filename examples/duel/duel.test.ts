@@ -34,5 +34,4 @@ it.each(testBackends)(
       await store.dispose()
     }
   },
-  90_000,
 )

@@ -39,5 +39,5 @@ describe.each(testBackends)('the shop of the guild on $name', ({ name, open }) =
         : 'every sale is in the log, with its order',
       'whoever comes back hears what is unread',
     ])
-  }, 60_000)
+  })
 })

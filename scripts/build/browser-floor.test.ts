@@ -122,7 +122,6 @@ it.skipIf(browser === undefined)(
     const start = `Sdk.play(location.origin).then((seen) => ({ seen, left: ${whatIsLeft} }))`
     expect(await seenBy(start)).toEqual({ seen, left: [] })
   },
-  90_000,
 )
 
 it.skipIf(browser === undefined)(
@@ -141,5 +140,4 @@ it.skipIf(browser === undefined)(
     })`
     expect(await seenBy(start)).toEqual({ seen, left: [] })
   },
-  90_000,
 )

@@ -92,25 +92,20 @@ it.skipIf(browser === undefined).each(['127.0.0.1', 'localhost'])(
     await page?.close()
     await stop()
   },
-  90_000,
 )
 
-it.skipIf(browser === undefined)(
-  '[R-RET-1] a page that is loaded again has its seat',
-  async () => {
-    const { url, content, stop } = await start()
-    const page = await browser?.newPage({ bypassCSP: true })
-    const come = async () => {
-      await page?.addScriptTag({ content })
-      return page?.evaluate('Sdk.come(location.origin)')
-    }
-    await page?.goto(`${url}/health`)
-    const before = await come()
-    expect(before).toMatchObject({ transport: 'webtransport', wasIn: false })
-    await page?.reload()
-    expect(await come()).toEqual({ ...Object(before), wasIn: true })
-    await page?.close()
-    await stop()
-  },
-  90_000,
-)
+it.skipIf(browser === undefined)('[R-RET-1] a page that is loaded again has its seat', async () => {
+  const { url, content, stop } = await start()
+  const page = await browser?.newPage({ bypassCSP: true })
+  const come = async () => {
+    await page?.addScriptTag({ content })
+    return page?.evaluate('Sdk.come(location.origin)')
+  }
+  await page?.goto(`${url}/health`)
+  const before = await come()
+  expect(before).toMatchObject({ transport: 'webtransport', wasIn: false })
+  await page?.reload()
+  expect(await come()).toEqual({ ...Object(before), wasIn: true })
+  await page?.close()
+  await stop()
+})

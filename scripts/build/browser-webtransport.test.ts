@@ -52,7 +52,6 @@ test.skipIf(browser === undefined)(
       return calls.flatMap((call) => (call.hook === 'message' ? [textOf(call.body)] : []))
     }
   },
-  60_000,
 )
 
 /** What a page has of WebTransport, as far as this one uses it. */

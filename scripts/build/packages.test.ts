@@ -279,7 +279,7 @@ describe('a project of its own', () => {
     await vi.waitFor(() => expect(node.said()).toContain('kept in my-game.db'))
     const taken = await guildhall(`start --bind ${new URL(node.url).host}`)
     expect(taken).toMatchObject({ code: 4 })
-  }, 60_000)
+  })
 
   it('[O-CLI-1] has every command of the node, from any folder', async () => {
     const { said } = await inGame('npx guildhall --help')
@@ -337,7 +337,7 @@ describe('a project of its own', () => {
     expect(bundled.code, bundled.said).toBe(0)
     const node = await start('npm start', { GUILDHALL_RUNTIME__SCRIPTS_DIR: 'game/dist' })
     await vi.waitFor(() => expect(node.said()).toContain('game/dist/main.js'))
-  }, 60_000)
+  })
 })
 
 /** A game whose validator is written by hand: any that speaks Standard Schema serves. */

@@ -61,7 +61,7 @@ it('builds a server that tests scripts', async () => {
   )
   const { code, stdout } = await runScriptTests([game], { cwd: folder })
   expect(code, stdout).toBe(0)
-}, 60_000)
+})
 
 it('[H-ERR-2] builds files whose errors say where their code was written', () => {
   const lines = readFileSync(main, 'utf8').split('\n')

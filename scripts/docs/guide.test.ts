@@ -43,9 +43,9 @@ async function faultsOf(scripts: readonly string[]): Promise<string> {
 it('[S-SEL-6] the examples of the guide are right by the types of `guildhall`', async () => {
   expect(examples.length).toBeGreaterThan(5)
   expect(await faultsOf(examples)).toBe('')
-}, 60_000)
+})
 
 it('[S-SEL-6] an example that is wrong is found', async () => {
   const wrong = "guildhall.on_rpc('x', async () => (await guildhall.wallet.get('ana')).gold.length)"
   expect(await faultsOf([wrong])).toContain("Property 'length' does not exist on type 'bigint'")
-}, 60_000)
+})

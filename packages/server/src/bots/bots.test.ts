@@ -64,7 +64,7 @@ it('counts the calls of players that have signed in, again at the next run', asy
     expect(report.bots_cpu).toBeGreaterThan(0)
     expect(twice.p50_ms).toBeLessThanOrEqual(twice.p99_ms)
   }
-}, 60_000)
+})
 
 it('counts the connections that were lost meanwhile, each once', async () => {
   const losing = `export default async ({ connection, index }) => {
@@ -86,7 +86,7 @@ it('prints a table, and ends with 1 when too many calls fail', async () => {
   expect(stdout).toMatch(/lost meanwhile +0\n.*\nCPU of the bots +\d+ % of one core/)
   expect(stdout).toMatch(/no +2 .*rpc_refused: not today/)
   expect((await bots(failing, '--max-errors', '1')).code).toBe(0)
-}, 60_000)
+})
 
 it.each([
   ['a file without a bot', 'export const bot = 1', [], 'no function as its default export'],

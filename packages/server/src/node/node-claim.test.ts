@@ -57,7 +57,7 @@ it('[R-REC-6] renews the claim on its id while the script still loads', async ()
   await vi.waitFor(async () => expect(await claimedUntil()).toBeGreaterThan(first + 1500), patient)
   expect(isReady).toBe(false)
   expect(await (await starting).stop()).toBe(0)
-}, 60_000)
+})
 
 it('[R-REC-6] does not listen when its id was taken over meanwhile', async () => {
   const { db, start, claimedUntil } = await prepare()
@@ -66,4 +66,4 @@ it('[R-REC-6] does not listen when its id was taken over meanwhile', async () =>
   await vi.waitFor(async () => expect(await claimedUntil()).toBeGreaterThan(0), patient)
   await db.run(takeOver, {})
   await expect(starting).rejects.toThrow(/ended with 4/)
-}, 60_000)
+})

@@ -38,7 +38,7 @@ beforeAll(async () => {
     },
     { cwd: folder },
   )
-}, 60_000)
+})
 
 afterAll(async () => {
   await command?.stop()
@@ -106,7 +106,7 @@ it('[O-NOD-5] says once that it is ready, and two nodes answer at one port', asy
   await bothAnswer()
   const journals = readdirSync(folder).filter((name) => name.startsWith('game-'))
   expect(journals.sort()).toEqual(['game-1', 'game-2'])
-}, 60_000)
+})
 
 it('[O-NOD-5] counts the ports of metrics up', async () => {
   const nodes = await Promise.all(
@@ -135,7 +135,7 @@ it('[O-NOD-5] two nodes share the UDP address, with one certificate', async () =
     .toBe(2)
   expect(new Set(hashes.values()).size).toBe(1)
   expect([...hashes.values()][0]).toContain(`127.0.0.1:${quic}`)
-}, 60_000)
+})
 
 async function player(): Promise<Connection> {
   const made = createPlayer(command.url)
@@ -153,7 +153,7 @@ it('[O-NOD-5] players whom the system gives to different nodes meet in one room'
   rooms[0]?.send(100, 'hello')
   await expect.poll(() => heard, patient).toBe(7)
   await Promise.all(players.map((each) => each.close()))
-}, 60_000)
+})
 
 it('[O-NOD-5] starts a node that died again, while the other serves', async () => {
   const before = processesOf(command.pid)
@@ -166,7 +166,7 @@ it('[O-NOD-5] starts a node that died again, while the other serves', async () =
   await expect.poll(() => processesOf(command.pid).size, patient).toBe(2)
   await bothAnswer()
   expect(command.output()).toMatch(/a process has ended and is started again process=game-[12]/)
-}, 60_000)
+})
 
 it('[O-NOD-5] passes SIGHUP on, and `reload` reaches all', async () => {
   process.kill(command.pid, 'SIGHUP')
@@ -184,14 +184,14 @@ it('[O-NOD-5] passes SIGHUP on, and `reload` reaches all', async () => {
   await expect
     .poll(reload, patient)
     .toMatch(/^game-1: active: generation \d+[\s\S]*^game-2: active: generation \d+/m)
-}, 60_000)
+})
 
 it('[O-NOD-5] ends with 0 although a service manager signals all of its processes', async () => {
   const group = processesOf(command.pid)
   for (const pid of group.values()) process.kill(pid, 'SIGTERM')
   expect(await command.stop()).toBe(0)
   for (const pid of group.values()) expect(() => process.kill(pid, 0)).toThrow()
-}, 60_000)
+})
 
 it('[O-NOD-5] nodes end when the command that started them was killed', async () => {
   const doomed = await startNodeProcess({ ...keys(), 'server.node_id': 'doomed' }, { cwd: folder })
@@ -207,7 +207,7 @@ it('[O-NOD-5] nodes end when the command that started them was killed', async ()
   }
   await expect.poll(() => [...group.values()].some(isThere), patient).toBe(false)
   expect(doomed.output()).toContain('stopping signal=SIGTERM')
-}, 60_000)
+})
 
 it('[O-NOD-5] ends with the exit code of its nodes when none can start', async () => {
   const first = await startNodeProcess(
@@ -219,4 +219,4 @@ it('[O-NOD-5] ends with the exit code of its nodes when none can start', async (
     /ended with 2 [\s\S]*cluster_id/,
   )
   expect(await first.stop()).toBe(0)
-}, 60_000)
+})

@@ -64,5 +64,4 @@ it.each([
       rmSync(folder, { recursive: true })
     }
   },
-  60_000,
 )

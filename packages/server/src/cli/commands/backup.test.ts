@@ -108,7 +108,7 @@ describe('the restore drill', () => {
     expect(
       (await run(`doctor --only accounts`, `sqlite:${join(folder, String(replaced[0]))}`)).code,
     ).toBe(0)
-  }, 90_000)
+  })
 
   it('[O-BAK-1] backs up a file whose node was killed, and one whose node has stopped', async () => {
     const killed = await start()
@@ -129,7 +129,7 @@ describe('the restore drill', () => {
       }
       await again.stop()
     }
-  }, 90_000)
+  })
 })
 
 describe('backup and restore', () => {

@@ -54,7 +54,6 @@ it.each([
     const again = await guildhall('init')
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is not empty')])
   },
-  60_000,
 )
 
 it('init knows the aliases of a language, and says which there are', async () => {
@@ -159,4 +158,4 @@ guildhall.on_rpc('two', () => {
     child.kill()
     await once(child, 'exit')
   }
-}, 60_000)
+})

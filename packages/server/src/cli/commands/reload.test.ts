@@ -64,13 +64,13 @@ it('[S-REL-9] [S-REL-10] reload prints what came of it, which is not in the audi
   const nobody = await run('reload', 'another')
   expect(nobody).toMatchObject({ code: 1, stdout: '' })
   expect(nobody.stderr).toMatch(/no node runs with this configuration/)
-}, 90_000)
+})
 
 it('[S-REL-9] SIGHUP loads the script anew', async () => {
   const { node } = await open()
   process.kill(node.pid, 'SIGHUP')
   await expect.poll(() => node.output()).toMatch(/the script serves .*generation=2 reason=signal/)
-}, 60_000)
+})
 
 it('[S-REL-9] SIGHUP that comes twice while a candidate loads ends in one that serves', async () => {
   const { node, save, run, folder } = await open()
@@ -96,7 +96,7 @@ it('[S-REL-9] SIGHUP that comes twice while a candidate loads ends in one that s
   const operator = await openOperator({ call: createCaller(node.url) })
   const asked = await operator.send('POST', '/runtime/rpc/x', { payload: '' })
   expect(asked.body).toMatchObject({ ok: true, reply: '2' })
-}, 90_000)
+})
 
 it('[S-PRF-2] profile of a script in another engine says that it is not for this engine', async () => {
   const text = 'guildhall.on_rpc("x", function() return "1" end)'
@@ -106,7 +106,7 @@ it('[S-PRF-2] profile of a script in another engine says that it is not for this
   expect(refused.stderr).toContain('not for this engine')
   const json = await run('profile --seconds 1 --json')
   expect(JSON.parse(json.stdout)).toEqual({ ok: false, problems: ['not for this engine'] })
-}, 60_000)
+})
 
 it('[S-PRF-2] profile writes where the CPU of the script goes', async () => {
   const { run, folder } = await open()
@@ -117,4 +117,4 @@ it('[S-PRF-2] profile writes where the CPU of the script goes', async () => {
   expect(await run('profile --seconds 0')).toMatchObject({ code: 2 })
   expect(await run('profile --seconds 1', 'another')).toMatchObject({ code: 1, stdout: '' })
   expect(await run('profile --seconds 1 --out no/such/folder')).toMatchObject({ code: 1 })
-}, 90_000)
+})

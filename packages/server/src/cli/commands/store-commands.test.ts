@@ -121,7 +121,7 @@ describe.each(durable)('looking at the store of a live node on $name', ({ name, 
     expect(doctor.stdout).not.toContain('somebody')
     const health = await createCaller(second.url)('GET', '/health')
     expect(health.body).toMatchObject({ status: 'healthy' })
-  }, 60_000)
+  })
 
   it('[O-AUD-5] verifies a keyed chain with the key, and says what it could not check', async () => {
     const keyed = { GUILDHALL_LOGS__AUDIT_CHAIN_KEY: key }
@@ -136,7 +136,7 @@ describe.each(durable)('looking at the store of a live node on $name', ({ name, 
     )
     expect([other.code, other.stdout]).toEqual([1, 'FAILED: seq 1 is changed or out of place\n'])
     expect((await run('audit verify', env(keyed))).stdout).not.toContain('without the key')
-  }, 60_000)
+  })
 
   it('[O-AUD-5] says what anybody who writes to the database can have made', async () => {
     await failLogins(await start(), 2, 2)
@@ -147,7 +147,7 @@ describe.each(durable)('looking at the store of a live node on $name', ({ name, 
     expect(code).toBe(0)
     expect(stdout).toContain('\n2 rows were linked without the key')
     expect((await run('audit verify', env())).stdout).not.toContain('without the key')
-  }, 60_000)
+  })
 
   it('[O-DOC-1] [O-CLI-2] the doctor finds a live store well, and writes nothing', async () => {
     const live = await start()
@@ -178,7 +178,7 @@ describe.each(durable)('looking at the store of a live node on $name', ({ name, 
       expect(refused).toMatchObject({ code: 2, stdout: '' })
       expect(refused.stderr).toContain('unknown check')
     }
-  }, 60_000)
+  })
 })
 
 describe.each(durable)('two nodes and one chain on $name', ({ name, open }) => {
@@ -209,7 +209,6 @@ describe.each(durable)('two nodes and one chain on $name', ({ name, open }) => {
       await other?.stop()
       await test.dispose()
     },
-    90_000,
   )
 })
 

@@ -233,14 +233,14 @@ describe('test-script', () => {
     const { code, stdout } = await runScriptTests([folder])
     expect(code, stdout).toBe(0)
     expect(stdout).toContain('pass 1')
-  }, 60_000)
+  })
 
   it('[S-STA-6] a write past the notes of a tracked state is found', async () => {
     write({ 'main.ts': held, 'held.test.ts': finding })
     const { code, stdout } = await runScriptTests([folder])
     expect(code, stdout).toBe(0)
     expect(stdout).toContain('pass 1')
-  }, 60_000)
+  })
 
   it('ends with 1 when one fails, and says which and why', async () => {
     write({ 'game/main.ts': game, 'game/wrong.test.ts': failing })
@@ -278,7 +278,7 @@ describe('test-script', () => {
     expect(code).toBe(1)
     expect(stdout).toContain('RPC handler error')
     expect(stdout).toContain('refused.test.ts:6:')
-  }, 60_000)
+  })
 
   it('ends with 1 when there is no test, and when the script does not load', async () => {
     write({ 'main.ts': game })
@@ -288,7 +288,7 @@ describe('test-script', () => {
     write({ 'a.test.ts': `${head} test('a', async (t) => void (await openGame(t)))` })
     const broken = await runScriptTests([folder])
     expect(broken).toMatchObject({ code: 1, stdout: expect.stringContaining('too early') })
-  }, 60_000)
+  })
 
   it.each([
     [['nowhere'], 'there is no folder nowhere'],

@@ -272,6 +272,5 @@ describe.each(testBackends)('a lease on $name', ({ name: backend, open }) => {
       expect(await finished()).toEqual([])
       await own.close()
     },
-    30_000,
   )
 })

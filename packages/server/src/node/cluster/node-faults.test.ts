@@ -14,7 +14,7 @@ let nodes: MeasuredNode[] = []
 beforeAll(async () => {
   real = await openRealNodes()
   nodes = await Promise.all(['one', 'two', 'three'].map(start))
-}, 90_000)
+})
 
 afterAll(() => real.dispose())
 

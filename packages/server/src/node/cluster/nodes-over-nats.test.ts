@@ -25,7 +25,7 @@ describe.skipIf(!hasNats)('nodes over NATS', () => {
     port = await freePort()
     server = await startServer()
     nodes = await Promise.all(['one', 'two'].map(start))
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await real.dispose()

@@ -15,7 +15,7 @@ beforeAll(async () => {
   real = await openRealNodes()
   stalling = await startProxy(Number(new URL(real.databaseUrl).port))
   nodes = await Promise.all(['one', 'two'].map(start))
-}, 90_000)
+})
 
 afterAll(async () => {
   stalling.stall(false)
@@ -95,4 +95,4 @@ it('[R-CL-13, R-CL-16] a database that stalls ends no room, and no name is given
   await expect.poll(found, patient).toBe(here.id)
   await ana.close()
   await ben.close()
-}, 90_000)
+})

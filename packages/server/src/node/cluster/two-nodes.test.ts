@@ -19,7 +19,7 @@ const nodes: NodeProcess[] = []
 beforeAll(async () => {
   real = await openRealNodes(script)
   nodes.push(...(await Promise.all([start('one'), start('two')])))
-}, 60_000)
+})
 
 afterAll(() => real.dispose())
 
@@ -47,7 +47,7 @@ it('[R-CL-3, R-CL-4, R-CL-5] players on two nodes meet in a room by its name', a
   await there.leave()
   await ana.close()
   await ben.close()
-}, 60_000)
+})
 
 it('[R-CL-13] members elsewhere of a killed owner get MATCH_CLOSED, and their node plays on', async () => {
   const name = randomUUID()
@@ -73,7 +73,7 @@ it('[R-CL-13] members elsewhere of a killed owner get MATCH_CLOSED, and their no
     .toBe(true)
   await ana.close()
   await ben.close()
-}, 60_000)
+})
 
 it('[R-CL-12] players of two nodes are in one party, and a third one is matched with them', async () => {
   const [ana, ben] = [await player(0, 'ana'), await player(1, 'ben')]
@@ -94,7 +94,7 @@ it('[R-CL-12] players of two nodes are in one party, and a third one is matched 
   expect(second.id).toBe(first.id)
   expect(await follows).toBe(first.id)
   for (const each of [ana, ben, cid]) await each.close()
-}, 60_000)
+})
 
 it('[R-CL-21] the console of a node shows the rooms and nodes of all', async () => {
   const [ana, ben] = [await player(0, 'ana'), await player(1, 'ben')]
@@ -121,7 +121,7 @@ it('[R-CL-21] the console of a node shows the rooms and nodes of all', async () 
   )
   await ana.close()
   await ben.close()
-}, 60_000)
+})
 
 /** An operator who has signed in at the first node, at whichever node. */
 async function operatorAnywhere() {
@@ -159,7 +159,7 @@ it('[O-NOD-4] a console token and a row reference of one node are good on the ot
   expect(next.status).toBe(200)
   expect(next.body.rows[0].values.id).not.toEqual(first.body.rows[0].values.id)
   for (const each of players) await each.close()
-}, 60_000)
+})
 
 it('[H-OPS-5, R-CL-21] a node removes members of, and closes, the room of another one', async () => {
   const { at } = await operatorAnywhere()
@@ -183,16 +183,16 @@ it('[H-OPS-5, R-CL-21] a node removes members of, and closes, the room of anothe
   await expect.poll(async () => (await at(1)('POST', `${path}/close`)).status, patient).toBe(404)
   await ana.close()
   await ben.close()
-}, 60_000)
+})
 
 it('[R-CL-1] a start beside a live node with another setting is refused, and names the key', async () => {
   const other = { 'rooms.reconnect_grace_ms': '4000' }
   await expect(start('other', other)).rejects.toThrow(/ended with 2[\s\S]*reconnect_grace_ms/)
-}, 60_000)
+})
 
 it('[R-CL-1] a second node of one node_id is refused beside the first', async () => {
   await expect(start('one')).rejects.toThrow(/ended with 4[\s\S]*node_id one/)
-}, 60_000)
+})
 
 it('[R-CL-13, R-CL-16] a paused owner is as if it was killed; when it wakes it gives up the name', async () => {
   const name = randomUUID()
@@ -258,4 +258,4 @@ it('[R-CL-20, O-NOD-3] a node that is asked to end lets its rooms end first', as
   expect(await stopped).toBe(0)
   await ana.close()
   await ben.close()
-}, 90_000)
+})

@@ -41,7 +41,7 @@ it('[O-FLT-1][O-FLT-2][O-FLT-3][H-PUB-3][O-HLT-2] outlives its database and goes
     await node.kill()
     await postgres.dispose()
   }
-}, 60_000)
+})
 
 /** Asks until the path answers with the status; the test's own time limit ends a vain wait. */
 async function until(call: Caller, path: string, status: number): Promise<void> {

@@ -64,4 +64,4 @@ it('[H-OPS-4] statements of a rush seek their rows on SQLite', async () => {
     explainer.close()
     await test.dispose()
   }
-}, 60_000)
+})

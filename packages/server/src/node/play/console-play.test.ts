@@ -95,7 +95,7 @@ it('[R-CON-1] [R-REC-1] [R-REC-7] a room is seen while it lives, and its record 
   const queues = status.write_behind.map(({ name }) => name)
   expect(queues).toEqual(expect.arrayContaining(['audit', 'matches', 'script_logs', 'slices']))
   expect(await next.stop()).toBe(0)
-}, 60_000)
+})
 
 it('[R-REC-4] [O-STP-2] a node that stops closes its matches, and writes that', async () => {
   const { test, start } = await setUp()

@@ -93,7 +93,7 @@ it('[S-RDY-1] rows 1 to 7 and 9: from no script over broken ones to the second t
   save(version(2))
   await becomes('ready', 2)
   expect([await rpc('version'), connection.state]).toEqual(['2', 'open'])
-}, 60_000)
+})
 
 it('[S-RDY-1] rows 8, 11 to 13, 15 and 16: a worker that fails, a circuit that opens, and what closes it', async () => {
   const { save, becomes, rpc, health, ready, connection } = await open({ 'main.ts': version(1) })
@@ -125,7 +125,7 @@ it('[S-RDY-1] rows 8, 11 to 13, 15 and 16: a worker that fails, a circuit that o
   )
   expect(await becomes('ready', 6)).toMatchObject({ recovery: { circuit_open: false } })
   expect([await rpc('version'), connection.state]).toEqual(['4', 'open'])
-}, 60_000)
+})
 
 it('[S-RDY-1] row 14: an attempt that fails leaves it degraded, and the next one is made', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-flag-'))
@@ -153,4 +153,4 @@ it('[S-RDY-1] row 14: an attempt that fails leaves it degraded, and the next one
   rmSync(flag)
   await becomes('ready', 2)
   expect(await rpc('version')).toBe('1')
-}, 60_000)
+})

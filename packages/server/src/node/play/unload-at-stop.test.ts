@@ -24,4 +24,4 @@ it('[S-REL-8] [S-HK-12] on_unload of a node that stops runs before connections c
   await connection.close()
   expect(happened[0]).toBe('stop')
   expect(happened.length).toBeGreaterThan(1)
-}, 60_000)
+})

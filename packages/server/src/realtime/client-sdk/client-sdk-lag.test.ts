@@ -135,7 +135,7 @@ it('[L-START-2] [L-FLUSH-3] [R-SDK-28] a script starts, watches and ends a captu
   )
   expect(newest).toMatchObject({ actor: 'script', role: '-' })
   await connection.close()
-}, 60_000)
+})
 
 it('[L-UP-5] [L-LIFE-2] [L-TOK-1] a node that is killed in an upload leaves nothing of it', async () => {
   const node = await open()
@@ -173,7 +173,7 @@ it('[L-UP-5] [L-LIFE-2] [L-TOK-1] a node that is killed in an upload leaves noth
   })
   expect(late.status).toBe(404)
   await connection.close()
-}, 60_000)
+})
 
 async function filesOf(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })

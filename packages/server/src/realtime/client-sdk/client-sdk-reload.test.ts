@@ -82,7 +82,7 @@ it('[S-REL-4] [S-REL-8] finds calls open: each is answered, by the script that b
   expect(new Set(all)).toEqual(new Set([before, now]))
   expect(all).toEqual(all.toSorted())
   await ana.close()
-}, 60_000)
+})
 
 it('[S-REL-4] [S-REL-8] finds writes under way: each is whole, and none is done twice', async () => {
   const ana = await signIn()
@@ -102,7 +102,7 @@ it('[S-REL-4] [S-REL-8] finds writes under way: each is whole, and none is done 
   expect(saves).toHaveLength(writes.length)
   expect(sealed).toEqual(saves)
   await ana.close()
-}, 60_000)
+})
 
 it('[S-REL-8] [R-MM-18] finds tickets forming and waiting: both are in the match', async () => {
   const [ana, ben] = [await signIn(), await signIn()]
@@ -118,7 +118,7 @@ it('[S-REL-8] [R-MM-18] finds tickets forming and waiting: both are in the match
   expect([`map ${Number(now) - 1}`, `map ${now}`]).toContain(anas.map)
   await vi.waitFor(() => expect(anas.members.size).toBe(2))
   await Promise.all([ana.close(), ben.close()])
-}, 60_000)
+})
 
 it('[S-REL-8] [R-RET-4] finds a seat that waits: the player returns to it', async () => {
   const [ana, ben] = [await signIn(node.line.url), await signIn()]
@@ -140,4 +140,4 @@ it('[S-REL-8] [R-RET-4] finds a seat that waits: the player returns to it', asyn
     ]),
   )
   await Promise.all([ana.close(), ben.close()])
-}, 60_000)
+})

@@ -70,7 +70,7 @@ describe('an RPC that hands on a raw answer', () => {
       functions: { 'leaderboards.list': () => [board] },
     })
     await harness.host.start()
-  }, 60_000)
+  })
   afterAll(() => harness?.close())
 
   it('[S-API-26] replies with it, byte by byte', async () => {

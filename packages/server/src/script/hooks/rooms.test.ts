@@ -352,25 +352,21 @@ async def add(ctx, request):
     ],
   ]
 
-  it.each(scripts)(
-    '[R-MM-18] [S-LANG-2] answers in %s',
-    async (file, text, config) => {
-      const { host } = await startHarness({
-        files: { [file]: text },
-        config,
-        functions: { session_list: () => [] },
-      })
-      const answer = await host.game.ticketAdd(player(1), request)
-      const changed = Object(answer).value
-      expect(changed).toMatchObject({ query: 'region == "eu"', properties: request.properties })
-      const refused = host.game.ticketAdd(player(1), { ...request, user_ids: ['user-1', 'user-2'] })
-      expect(await refused).toEqual({
-        status: 'answered',
-        value: { refuse: `no parties for ${player(1).user_id}` },
-      })
-    },
-    60_000,
-  )
+  it.each(scripts)('[R-MM-18] [S-LANG-2] answers in %s', async (file, text, config) => {
+    const { host } = await startHarness({
+      files: { [file]: text },
+      config,
+      functions: { session_list: () => [] },
+    })
+    const answer = await host.game.ticketAdd(player(1), request)
+    const changed = Object(answer).value
+    expect(changed).toMatchObject({ query: 'region == "eu"', properties: request.properties })
+    const refused = host.game.ticketAdd(player(1), { ...request, user_ids: ['user-1', 'user-2'] })
+    expect(await refused).toEqual({
+      status: 'answered',
+      value: { refuse: `no parties for ${player(1).user_id}` },
+    })
+  })
 
   it('[R-MM-18] asks nobody where the script has no such hook, and fails with the handler', async () => {
     const without = await script('guildhall.on_join(() => {})')

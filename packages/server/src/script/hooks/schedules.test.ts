@@ -73,7 +73,6 @@ describe('schedules of a script', () => {
       await host.stop()
       expect(served.at(-1)).toBeUndefined()
     },
-    60_000,
   )
 
   it.each([

@@ -43,7 +43,7 @@ describe('the stream of frames', () => {
       }),
       { numRuns: 15 },
     )
-  }, 60_000)
+  })
 
   test('[R-WS-4] a frame that stays incomplete for 30 s is a protocol error', async () => {
     realtime = await startRealtime({ websocket: { heartbeat_interval_ms: 0 } })

@@ -293,4 +293,4 @@ test('[R-ROOM-2, R-PRS-1, R-MAT-1, R-RET-2] rooms, presence and match events agr
     }),
     { numRuns: 60 },
   )
-}, 60_000)
+})
