@@ -369,7 +369,7 @@ async function openRaw(port: number, request: string): Promise<RawClient> {
   }
 }
 
-/** Generous, because a loaded machine is slow and not wrong. */
+/** Looked at often; how long is waited says the set-up of the tests. */
 export const waiting = { interval: 5 }
 
 export function bytesOf(text: string | Uint8Array): Uint8Array {
