@@ -69,6 +69,9 @@ const defaults: ScriptConfig = {
   restart_backoff_max_ms: 100,
 }
 
+/** As `vi.waitFor` waits. */
+const patienceMs = 30_000
+
 /** Where workers keep what was compiled of their program: a seventh of a start. */
 const compiled = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }
 
@@ -130,9 +133,13 @@ export function createHarness(options: HarnessOptions) {
         const body = new TextEncoder().encode(text)
         host.game.message(about, { kind, body, unreliable: false }, resolve)
       }),
-    /** Waits for something that is bound to happen; a test's own timeout ends it otherwise. */
+    /** Waits for something that is bound to happen, and says what has not. */
     async until(condition: () => boolean): Promise<void> {
-      while (!condition()) await clock.sleep(5)
+      const endMs = clock.monotonicMs() + patienceMs
+      while (!condition()) {
+        if (clock.monotonicMs() > endMs) throw new Error(`not so after 30 s: ${condition}`)
+        await clock.sleep(5)
+      }
     },
     lines: (level: string) => log.lines.filter((line) => line.level === level),
     async close(): Promise<void> {
