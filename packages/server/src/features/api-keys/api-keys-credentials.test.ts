@@ -111,18 +111,22 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
       'the marker alone': 'svc_',
     }
     const trail = await operator.trail('console.read')
-    const tokens = Object.entries(values)
-    expect(operatorRoutes.length).toBeGreaterThan(tokens.length)
-    // In turn: who asks is found out before it is known what for.
-    for (const [at, { method, path }] of operatorRoutes.entries()) {
-      const [what = '', token = ''] = tokens[at % tokens.length] ?? []
+    const seen = new Set<string>()
+    for (const route of operatorRoutes) {
+      const { method, path } = route
       const body = method === 'GET' ? {} : { body: '{broken' }
-      const answer = await operator.api.call(method, path.replace(/\{[^}]+\}/g, 'x'), {
-        token,
-        ...body,
-      })
-      expect([what, path, answer.status, answer.body]).toEqual([what, path, 401, refused])
-      expect(answer.headers.get('www-authenticate')).toBeNull()
+      const isFirst = !seen.has(kindOf(route))
+      seen.add(kindOf(route))
+      // What was a key once is tried on every route, the rest on one of each kind.
+      const tried = isFirst ? values : { revoked: values.revoked, expired: values.expired }
+      for (const [what, token] of Object.entries(tried)) {
+        const answer = await operator.api.call(method, path.replace(/\{[^}]+\}/g, 'x'), {
+          token,
+          ...body,
+        })
+        expect([what, path, answer.status, answer.body]).toEqual([what, path, 401, refused])
+        expect(answer.headers.get('www-authenticate')).toBeNull()
+      }
     }
     expect((await operator.me(active.secret)).status).toBe(200)
     expect(await operator.trail('console.read')).toHaveLength(trail.length + 1)
@@ -354,6 +358,12 @@ describe.each(testBackends)('a restart on $name', (backend) => {
     await scenario.dispose()
   })
 })
+
+/** What decides how a route finds out who asks: several of a kind are served by the same steps. */
+function kindOf(route: Route): string {
+  const { access, scope, method } = route
+  return JSON.stringify([access, scope, method, 'bearer' in route && route.bearer])
+}
 
 /** Base64url of 32 bytes leaves two bits open: another last character may mean the same bytes. */
 function otherSpelling(value: string): string {
