@@ -111,7 +111,7 @@ describe('a script that fails', () => {
     expect(await stop()).toMatchObject([
       { name: 'den', join_total: 2n, peak_participants: 2n, termination_reason: 'final_departure' },
     ])
-  }, 60_000)
+  })
 
   it('[R-REC-4] [S-REC-5] whose worker is killed in a match and in an admission closes its rooms', async () => {
     const { node, stop } = await start(file)
@@ -139,7 +139,7 @@ describe('a script that fails', () => {
       { room_id: 1n, termination_reason: 'server_closed', join_total: 1n },
       { room_id: 2n, termination_reason: 'server_closed', join_total: 2n },
     ])
-  }, 60_000)
+  })
 
   it('[S-HK-2] a script that handles kind 1 gets it, and its room what it sends on', async () => {
     const { node } = await start(file)
@@ -197,7 +197,6 @@ it.each(durable)(
     })
     expect(wrong).toEqual([])
   },
-  90_000,
 )
 
 /** The process in which a node runs its script. */
