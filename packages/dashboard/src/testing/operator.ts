@@ -26,13 +26,17 @@ export type OperatorOptions = {
 }
 
 /** Where operators work: what is asked of whoever sits there, as a test needs it. */
-export type Desk = (
-  work: (operator: Operator) => Promise<void>,
-  options?: OperatorOptions & {
-    /** In a browser of its own, where the test changes what stays: its clock, say. */
-    alone?: boolean
-  },
-) => Promise<void>
+export type Desk = {
+  (
+    work: (operator: Operator) => Promise<void>,
+    options?: OperatorOptions & {
+      /** In a browser of its own, where the test changes what stays: its clock, say. */
+      alone?: boolean
+    },
+  ): Promise<void>
+  /** Everybody leaves who stayed. */
+  close(): Promise<void>
+}
 
 /** Opens a browser of its own state, in which somebody is signed in already. */
 export async function signedIn(
@@ -49,12 +53,7 @@ export async function signedIn(
   const page = await context.newPage()
   page.setDefaultTimeout(25_000)
   const complaints: string[] = []
-  page.on('console', (message) => {
-    if (message.type() === 'error' || /content security policy/i.test(message.text())) {
-      complaints.push(message.text())
-    }
-  })
-  page.on('pageerror', (error) => complaints.push(error.message))
+  listen(page, complaints)
   return {
     page,
     context,
@@ -69,40 +68,81 @@ export async function signedIn(
   }
 }
 
+function listen(page: Page, complaints: string[]): void {
+  page.on('console', (message) => {
+    if (message.type() === 'error' || /content security policy/i.test(message.text())) {
+      complaints.push(message.text())
+    }
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+}
+
 /**
  * Who works here stays at the page for the test that comes next: a page that is begun anew is a
- * process of the browser. Nothing is left on it, nor in what the browser keeps for it. A failure
- * comes with what the page showed.
+ * process of the browser. `rest` takes away what a test left there, and refuses what it cannot
+ * take away. A failure comes with what the page showed.
  */
 export function openDesk(browser: Browser, node: ServedNode): Desk {
   const resting = new Map<string, Operator>()
-  return async (work, { alone = false, ...options } = {}) => {
+
+  async function desk(...[work, { alone = false, ...options } = {}]: Parameters<Desk>) {
     const { as = admin, width, stranger = false } = options
     const isKept = !alone && !stranger
     const kept = isKept ? resting.get(as.username) : undefined
     if (isKept) resting.delete(as.username)
     const operator = kept ?? (await signedIn(browser, node, options))
-    if (kept !== undefined) await kept.page.setViewportSize(sizeOf(width))
+    if (isKept && kept === undefined) refuseScripts(operator)
     try {
+      if (kept !== undefined) await kept.page.setViewportSize(sizeOf(width))
       await work(operator)
+      if (isKept) await rest(operator, node)
     } catch (error) {
       const message = `${String(error)}\n${await shown(operator)}`
       await operator.leave()
       throw new Error(message, { cause: error })
     }
     if (!isKept) return operator.leave()
-    await rest(operator, node)
     resting.set(as.username, operator)
   }
+
+  async function close(): Promise<void> {
+    const operators = [...resting.values()]
+    resting.clear()
+    await Promise.all(operators.map((operator) => operator.leave()))
+  }
+
+  return Object.assign(desk, { close })
 }
 
+/** What a test may listen to: the end of a page is listened to by the browser's own library. */
+const heard = [
+  ...['console', 'dialog', 'domcontentloaded', 'download', 'filechooser', 'framenavigated'],
+  ...['load', 'pageerror', 'popup', 'request', 'requestfailed', 'requestfinished', 'response'],
+  ...['websocket', 'worker'],
+]
+
 /** Leaves the dashboard for a document that does nothing, of the same origin and process. */
-async function rest({ page, complaints }: Operator, { url }: ServedNode): Promise<void> {
+async function rest(operator: Operator, { url }: ServedNode): Promise<void> {
+  const { page, context, complaints } = operator
+  if (context.pages().length > 1) throw new Error('a further page was left open')
+  for (const event of heard) page.removeAllListeners(event)
+  await context.unrouteAll({ behavior: 'ignoreErrors' })
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.goto(`${url}/health/live`)
-  await page.evaluate('localStorage.clear()')
+  if (await page.evaluate<boolean>('"__pwClock" in window')) throw new Error(forAlone)
+  await page.evaluate('localStorage.clear(), sessionStorage.clear()')
   await page.emulateMedia({ colorScheme: 'light' })
   complaints.length = 0
+  listen(page, complaints)
+}
+
+const forAlone = 'scripts and clocks stay in a page: the test works `alone`'
+
+/** What runs at the start of every document cannot be taken back. */
+function refuseScripts({ page, context }: Operator): void {
+  const refuse = () => Promise.reject(new Error(forAlone))
+  page.addInitScript = refuse
+  context.addInitScript = refuse
 }
 
 async function shown({ page, complaints }: Operator): Promise<string> {

@@ -32,13 +32,14 @@ export function useFailureWatch(): void {
   const counted = counters.map((name) => status?.metrics[name] ?? 0)
   const watched = [status?.runtime.readiness, ...counted].join(' ')
   const uptimeSec = status?.uptime_seconds
-  const before = useRef({ watched: '', readAtMs: 0 })
+  const before = useRef({ watched: '', uptimeSec: 0, readAtMs: 0 })
   useEffect(() => {
     if (uptimeSec === undefined) return
     const last = before.current
-    before.current = { watched, readAtMs: dataUpdatedAt }
+    before.current = { watched, uptimeSec, readAtMs: dataUpdatedAt }
     const startedMs = dataUpdatedAt - uptimeSec * 1000
-    if (last.watched === watched && startedMs <= last.readAtMs) return
+    const isAnew = uptimeSec < last.uptimeSec || startedMs > last.readAtMs
+    if (last.watched === watched && !isAnew) return
     void queries.invalidateQueries({ queryKey: ['runtime'] })
   }, [watched, uptimeSec, dataUpdatedAt])
 }

@@ -53,6 +53,7 @@ export function realStoreTests(stage: () => Stage): void {
 
   /** Changes the file while no node has it. */
   async function between(work: (db: DatabaseSync) => void): Promise<void> {
+    await atPage.close()
     await node.stop()
     const db = new DatabaseSync(file)
     work(db)
@@ -63,6 +64,7 @@ export function realStoreTests(stage: () => Stage): void {
 
   beforeAll(async () => {
     node = await serveNode(settings)
+    atPage = openDesk(stage().browser, node)
     id = (await node.client.consoleAccounts.create({ body: { username: 'old-hand' } })).id
     const first = int64Max - BigInt(bookings) + 1n
     const body = { currency: 'gold', delta: first, reason: 'the first booking' }
@@ -83,6 +85,7 @@ export function realStoreTests(stage: () => Stage): void {
   })
 
   afterAll(async () => {
+    await atPage?.close()
     await node?.stop()
     rmSync(folder, { recursive: true })
   })

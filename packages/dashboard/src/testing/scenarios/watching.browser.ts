@@ -92,6 +92,22 @@ export function watchingTests(stage: () => LiveStage): void {
       expect(await readings()).toBe(1)
       expect(await later(uptime_seconds + 600)).toBe(0)
       expect(await later(300)).toBe(1)
+
+      // The overview reads the node every 2 s, and so sees two starts that follow each other.
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
+      const failuresReadAt = async (uptime: number) => {
+        uptime_seconds = uptime
+        requests.forget()
+        for (let second = 0; second < 6; second += 2) {
+          await page.clock.runFor(2_000)
+          await requests.answered()
+        }
+        return requests.paths().filter((path) => path === '/console/v1/runtime/failures').length
+      }
+      await failuresReadAt(20)
+      expect(await failuresReadAt(20)).toBe(0)
+      expect(await failuresReadAt(1)).toBe(1)
     }
     await stage().with(work, { alone: true })
   })
