@@ -99,8 +99,8 @@ export function watchingTests(stage: () => LiveStage): void {
       const failuresReadAt = async (uptime: number) => {
         uptime_seconds = uptime
         requests.forget()
-        for (let second = 0; second < 6; second += 2) {
-          await page.clock.runFor(2_000)
+        for (let second = 0; second < 6; second += 1) {
+          await page.clock.runFor(1_000)
           await requests.answered()
         }
         return requests.paths().filter((path) => path === '/console/v1/runtime/failures').length
