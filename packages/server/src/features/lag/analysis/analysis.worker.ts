@@ -15,14 +15,14 @@ async function run(job: AnalysisJob): Promise<AnalysisReply> {
   } catch (error) {
     return { ok: false, isTransient: true, reason: String(error) }
   }
+  let bytes: Buffer | undefined
   try {
-    const bytes = unpack(packed, job.bytesMax)
-    const analysis = analyze({ ...job, bytes })
-    release(bytes)
-    return { ok: true, analysis }
+    bytes = unpack(packed, job.bytesMax)
+    return { ok: true, analysis: analyze({ ...job, bytes }) }
   } catch (error) {
     return { ok: false, isTransient: false, reason: String(error) }
   } finally {
+    if (bytes !== undefined) release(bytes)
     if (isWhole(packed)) release(packed)
   }
 }

@@ -1,5 +1,6 @@
 import { deflateRawSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { afterOthers } from '../../../kernel/clock.ts'
 import { GzipFault, GzipMember } from './gzip-member.ts'
 
 async function inflated(bytes: Uint8Array, { step = bytes.length, max = Infinity } = {}) {
@@ -7,6 +8,7 @@ async function inflated(bytes: Uint8Array, { step = bytes.length, max = Infinity
   const member = new GzipMember((chunk) => {
     size += chunk.length
     if (size > max) throw new RangeError('too large')
+    return undefined
   })
   try {
     for (let at = 0; at < bytes.length; at += step) {
@@ -77,5 +79,32 @@ describe('[L-UP-1] [L-UP-3] one gzip member', () => {
   it('of much more than is allowed is cut off while it is unpacked', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024))
     await expect(inflated(bomb, { max: 100_000 })).rejects.toThrow(RangeError)
+  })
+
+  it('is unpacked piece by piece, each as late as whoever takes it likes', async () => {
+    const size = 4 * 1024 * 1024
+    let taken = 0
+    let isHeld = false
+    const buffers: ArrayBufferLike[] = []
+    const member = new GzipMember(async (chunk) => {
+      expect(isHeld).toBe(false)
+      isHeld = true
+      taken += chunk.length
+      buffers.push(chunk.buffer)
+      await afterOthers()
+      isHeld = false
+    })
+    const bomb = gzipSync(Buffer.alloc(size))
+    for (let at = 0; at < bomb.length; at += 500) await member.write(bomb.subarray(at, at + 500))
+    await member.end()
+    expect(taken).toBe(size)
+    // Whatever was taken is given back, but for a piece that did not fill its buffer.
+    const kept = new Set(buffers.filter((buffer) => (buffer as ArrayBuffer).detached === false))
+    expect([new Set(buffers).size >= 64, kept.size <= 1]).toEqual([true, true])
+  })
+
+  it('ends with whatever rejects its next piece', async () => {
+    const member = new GzipMember(() => Promise.reject(new RangeError('enough')))
+    await expect(member.write(gzipSync(Buffer.alloc(1_000_000)))).rejects.toThrow('enough')
   })
 })

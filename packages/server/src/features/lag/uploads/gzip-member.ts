@@ -13,12 +13,15 @@ const trailerBytes = 8
 const chunkSize = 65_536
 const flag = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 } as const
 
+/** Takes a piece; the next one is unpacked once what it returns has resolved. */
+type OnInflated = (chunk: Buffer) => Promise<void> | undefined
+
 /**
  * Unpacks exactly one gzip member as it arrives, without keeping it. The header and the trailer are
  * read here, because `createGunzip` does not show where it saw the end of a member.
  */
 export class GzipMember {
-  readonly #onInflated: (chunk: Buffer) => void
+  readonly #onInflated: OnInflated
   readonly #inflate: InflateRaw = createInflateRaw({ chunkSize })
   #header: Buffer | undefined = Buffer.alloc(0)
   #headerBytes = 0
@@ -32,8 +35,11 @@ export class GzipMember {
   /** Ends the wait for the step that is under way. */
   #settle: (() => void) | undefined
 
-  /** @param onInflated what it throws ends the unpacking, and is thrown again by `write` */
-  constructor(onInflated: (chunk: Buffer) => void) {
+  /**
+   * @param onInflated what it throws or rejects with ends the unpacking, and is thrown again by
+   *   `write`; the bytes that it was given are detached once it returns: it must copy what it keeps
+   */
+  constructor(onInflated: OnInflated) {
     this.#onInflated = onInflated
     this.#inflate.on('data', (chunk: Buffer) => this.#take(chunk))
     this.#inflate.on('end', () => {
@@ -43,7 +49,7 @@ export class GzipMember {
     this.#inflate.on('error', (error) => this.#fail(new GzipFault(error.message)))
   }
 
-  /** Resolves when the bytes are unpacked. */
+  /** Resolves when the bytes are unpacked, but for the last piece or two of what they came to. */
   async write(chunk: Buffer): Promise<void> {
     this.#total += chunk.length
     this.#tail = Buffer.concat([this.#tail, chunk.subarray(-trailerBytes)]).subarray(-trailerBytes)
@@ -79,16 +85,26 @@ export class GzipMember {
     this.#inflated += chunk.length
     this.#crc = crc32(chunk, this.#crc)
     try {
-      this.#onInflated(chunk)
+      const turn = this.#onInflated(chunk)
+      if (turn !== undefined) this.#pauseUntil(turn)
     } catch (error) {
-      this.#fail(error instanceof Error ? error : new Error(String(error)))
+      this.#fail(error)
     }
     // Up to its end a buffer is filled piece by piece.
     if (chunk.byteOffset + chunk.length === chunk.buffer.byteLength) release(chunk)
   }
 
-  #fail(error: Error): void {
-    this.#fault ??= error
+  /** One more piece at most is unpacked meanwhile, and kept. */
+  #pauseUntil(turn: Promise<void>): void {
+    this.#inflate.pause()
+    turn.then(
+      () => this.#inflate.resume(),
+      (error) => this.#fail(error),
+    )
+  }
+
+  #fail(error: unknown): void {
+    this.#fault ??= error instanceof Error ? error : new Error(String(error))
     this.destroy()
   }
 

@@ -7,16 +7,13 @@ import {
 } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
 import { GzipFault, GzipMember } from './gzip-member.ts'
+import type { Pace } from './pace.ts'
 import type { Staged } from './raw-store.ts'
 import { isWhole, release } from './release.ts'
 import { UploadFault } from './upload-results.ts'
 
 const totalMs = 30_000
 const silenceMs = 10_000
-/** Of what is unpacked, for each upload: the largest one takes 16 s of its 30. */
-const bytesPerSecond = 4_194_304
-/** So much may come at once, which is more than most recordings have. */
-const unpacedBytes = 262_144
 
 export type Bounds = {
   compressedMax: number
@@ -29,17 +26,22 @@ export type Received = { header: LagHeader; compressedBytes: number }
 
 /**
  * Writes the body of an upload to its file as it arrives, and looks at what it unpacks to. Of both
- * no more than a few pieces are in memory, and it goes no faster than `bytesPerSecond`: no upload
- * is urgent, and what else the node does is.
+ * no more than a few pieces are in memory. It goes no faster than the pace lets it; a client that
+ * leaves and the end of its time end that wait, too.
  *
  * @throws UploadFault for what is wrong with the upload, and what the file throws
  */
 export async function receive(
   message: IncomingMessage,
-  staged: Staged,
-  { clock, bounds }: { clock: Clock; bounds: Bounds },
+  staged: Pick<Staged, 'write'>,
+  { clock, pace, bounds }: { clock: Clock; pace: Pace; bounds: Bounds },
 ): Promise<Received> {
-  const startMs = clock.monotonicMs()
+  const stop = new AbortController()
+  const total = clock.after(totalMs, () => stop.abort(new UploadFault('time')))
+  const closed = () => {
+    if (!message.complete) stop.abort(new UploadFault('gzip'))
+  }
+  message.once('close', closed)
   const head = Buffer.alloc(lagHeaderBytes)
   let inflated = 0
   let compressedBytes = 0
@@ -47,23 +49,27 @@ export async function receive(
     if (inflated < lagHeaderBytes) chunk.copy(head, inflated)
     inflated += chunk.length
     if (inflated > bounds.inflatedMax) throw new UploadFault('size')
+    // Asked again for each piece: somebody may have withdrawn while the one before had to wait.
+    bounds.expectRoom(compressedBytes)
+    return pace.spend(chunk.length, stop.signal)
   })
   try {
-    for await (const chunk of timed(message, clock)) {
+    for await (const chunk of timed(message, clock, stop)) {
       compressedBytes += chunk.length
       if (compressedBytes > bounds.compressedMax) throw new UploadFault('size')
       bounds.expectRoom(compressedBytes)
       await staged.write(chunk)
       await member.write(chunk)
       if (isWhole(chunk)) release(chunk)
-      const dueMs = startMs + ((inflated - unpacedBytes) * 1000) / bytesPerSecond
-      if (dueMs > clock.monotonicMs()) await clock.sleep(dueMs - clock.monotonicMs())
     }
     await member.end()
   } catch (error) {
     throw error instanceof GzipFault ? new UploadFault('gzip') : error
   } finally {
+    total.cancel()
+    message.off('close', closed)
     member.destroy()
+    stop.abort()
   }
   return { header: headerOf(head, inflated), compressedBytes }
 }
@@ -84,33 +90,29 @@ function readHeader(head: Buffer): LagHeader {
 }
 
 /** The pieces of a body, as long as it keeps coming. */
-async function* timed(message: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
+async function* timed(
+  message: IncomingMessage,
+  clock: Clock,
+  stop: AbortController,
+): AsyncGenerator<Buffer> {
   const pieces = message.iterator({ destroyOnReturn: false })
-  let isLate = false
-  let interrupt: (fault: UploadFault) => void = () => {}
-  const fail = () => {
-    isLate = true
-    interrupt(new UploadFault('time'))
+  for (;;) {
+    stop.signal.throwIfAborted()
+    const silence = clock.after(silenceMs, () => stop.abort(new UploadFault('time')))
+    const next = await unlessStopped(nextOf(pieces), stop.signal).finally(() => silence.cancel())
+    if (next === undefined) return
+    yield next
   }
-  const total = clock.after(totalMs, fail)
-  let silence = clock.after(silenceMs, fail)
-  try {
-    for (;;) {
-      if (isLate) throw new UploadFault('time')
-      // One promise for each piece: what races with one that stays would be held until its end.
-      const next = await new Promise<Buffer | undefined>((resolve, reject) => {
-        interrupt = reject
-        nextOf(pieces).then(resolve, reject)
-      })
-      silence.cancel()
-      if (next === undefined) return
-      yield next
-      silence = clock.after(silenceMs, fail)
-    }
-  } finally {
-    total.cancel()
-    silence.cancel()
-  }
+}
+
+/** A promise for each piece: one that stays would hold all that it raced with until its end. */
+function unlessStopped<T>(piece: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const stopped = () => reject(signal.reason)
+    signal.addEventListener('abort', stopped, { once: true })
+    const settled = () => signal.removeEventListener('abort', stopped)
+    piece.then(resolve, reject).finally(settled)
+  })
 }
 
 /** A body that breaks off is one that is not whole. */

@@ -10,6 +10,7 @@ import type { Log } from '../../../kernel/log/log.ts'
 import { generation, type Quota } from '../captures/capture.ts'
 import type { Captures, Redeemed } from '../captures/captures.ts'
 import type { ServerSide } from '../captures/server-side.ts'
+import { createPace } from './pace.ts'
 import type { RawStore } from './raw-store.ts'
 import { type Received, receive } from './receive.ts'
 import { createUploadLimits } from './upload-limits.ts'
@@ -52,6 +53,7 @@ type Receiving = NonNullable<UploadsDeps['receiving']>
 export function createUploads(deps: UploadsDeps) {
   const { clock, log, config } = deps
   const limits = createUploadLimits({ clock, atOnce: config.max_concurrent_uploads })
+  const pace = createPace(clock)
   const counts = new Map<UploadResult, number>(uploadResults.map((result) => [result, 0]))
   const origins = new Set(config.allowed_origins)
 
@@ -101,7 +103,7 @@ export function createUploads(deps: UploadsDeps) {
     }
     const staged = await raw.stage(handle)
     try {
-      const { header, compressedBytes } = await receive(message, staged, { clock, bounds })
+      const { header, compressedBytes } = await receive(message, staged, { clock, pace, bounds })
       expectOwn(header, redeemed)
       await staged.publish()
       const server = recorder.server?.counted() ?? null
