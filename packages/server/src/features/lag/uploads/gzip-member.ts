@@ -63,7 +63,8 @@ export class GzipMember {
   /** Everything has been written: throws unless it was one member and nothing else. */
   async end(): Promise<void> {
     if (!this.#isEnded && this.#fault === undefined) {
-      await this.#step((done) => this.#inflate.end(done))
+      // Its last pieces may still wait: the end of what is read counts, or a fault.
+      await this.#step(() => this.#inflate.end())
     }
     if (this.#fault !== undefined) throw this.#fault
     if (this.#header !== undefined || !this.#isEnded) throw new GzipFault('it ends too early')
