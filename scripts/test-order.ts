@@ -8,6 +8,7 @@ export const longest = [
   'src/dashboard.browser.test.ts',
   'build/packages.test.ts',
   'src/main.test.ts',
+  'process/endings.test.ts',
   'process/failures.test.ts',
   'functions/table.test.ts',
   'crash/crash-postgres.test.ts',
