@@ -80,14 +80,17 @@ function nameDirectory(db: Database): NameDirectory {
     async reserveName(name, holder, gone) {
       for (;;) {
         // Both at once: most names that are asked for have a holder, and players wait for it.
-        const [reserved, held] = await Promise.all([
+        const [reserved, held] = await Promise.allSettled([
           db.get(reserve, { name, ...holder }),
           db.get(holderOf, { name }),
         ])
-        if (reserved !== undefined) return holder
-        if (held === undefined) continue
-        const { room_id, boot_id } = held
-        const mayTake = mayTakeOf(held, gone)
+        // Not before both are over: a row that came later would be nobody's.
+        if (reserved.status === 'rejected') throw reserved.reason
+        if (reserved.value !== undefined) return holder
+        if (held.status === 'rejected') throw held.reason
+        if (held.value === undefined) continue
+        const { room_id, boot_id } = held.value
+        const mayTake = mayTakeOf(held.value, gone)
         if (mayTake === undefined) return { room_id, boot_id }
         const isTaken = await db.transaction(async (tx) => {
           if (!(await stillOver(tx, mayTake))) return false

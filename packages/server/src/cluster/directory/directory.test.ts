@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, test } from 'vitest'
+import type { Database } from '../../database/database.ts'
 import { type TestDatabase, testBackends } from '../../database/testing/backends.ts'
 import type { Directory } from '../../kernel/cluster/directory.ts'
 import { createDirectory } from './directory.store.ts'
@@ -219,4 +220,17 @@ describe.each(directories)('a directory $name', ({ open }) => {
     await directory.releaseRole('coordinator', second)
     expect(await directory.takeRole('coordinator', 'bt1-a', [])).toMatchObject({ generation: 3 })
   })
+})
+
+test('[R-CL-4] a name is not given up while its row may still come', async () => {
+  const inserting = Promise.withResolvers<object>()
+  const get = async ({ name }: { name: string }) => {
+    if (name === 'cluster.reserve-name') return inserting.promise
+    throw new Error('the connection is lost')
+  }
+  const directory = createDirectory({ get } as unknown as Database)
+  const holder = { room_id: 7, boot_id: 'bt1-a' }
+  const reserved = directory.reserveName('lobby', holder, [])
+  setImmediate(() => inserting.resolve({ room_id: 7 }))
+  expect(await reserved).toEqual(holder)
 })
