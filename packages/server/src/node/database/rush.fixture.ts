@@ -109,6 +109,7 @@ async function lookups({ api, operator, players }: Node): Promise<void> {
     await operator.send('GET', `/accounts/${user_id}`)
     await operator.send('GET', `/account-search?device_id=${device}`)
     await operator.send('GET', '/account-search?username_prefix=name')
+    await operator.send('GET', '/account-search?username_prefix=name&after=name')
     await operator.send('GET', '/account-search?email=Ana@example.com')
     await operator.send('GET', '/account-search?custom_id=custom-1')
   })

@@ -127,13 +127,25 @@ const byUsername = statement({
   row: accountRow,
 })
 
-/** In the order of the index, so that a page is near however many begin like this. */
+/**
+ * In the order of the index, so that a page is near however many begin like this. With one lower
+ * bound: of two SQLite seeks by one, and tests each row for the other.
+ */
 const byUsernamePrefix = statement({
   name: 'account-search.by-username-prefix',
   text: `SELECT ${columnsOf('a')} FROM accounts a
-    WHERE a.username >= :first AND a.username < :end AND a.username > :after
+    WHERE a.username >= :first AND a.username < :end
     ORDER BY a.username LIMIT {{unplanned :limit}}`,
-  params: { ...namedParams, ...page },
+  params: { ...namedParams, limit: page.limit },
+  row: accountRow,
+})
+
+const byUsernamePrefixAfter = statement({
+  name: 'account-search.by-username-prefix-after',
+  text: `SELECT ${columnsOf('a')} FROM accounts a
+    WHERE a.username > :after AND a.username < :end
+    ORDER BY a.username LIMIT {{unplanned :limit}}`,
+  params: { ...page, end: namedParams.end },
   row: accountRow,
 })
 
@@ -174,8 +186,13 @@ export const searchStore = {
   },
   byCredential: (tx: Queries, credential: Row<(typeof byCredential)['params']>) =>
     tx.all(byCredential, credential),
-  byUsernamePrefix: (tx: Queries, prefix: string, page: Page) =>
-    tx.all(byUsernamePrefix, { ...page, ...beginningWith(prefix) }),
+  byUsernamePrefix(tx: Queries, prefix: string, { after, limit }: Page) {
+    const { first, end } = beginningWith(prefix)
+    // By bytes of UTF-8, as databases do.
+    return Buffer.compare(Buffer.from(after), Buffer.from(first)) < 0
+      ? tx.all(byUsernamePrefix, { first, end, limit })
+      : tx.all(byUsernamePrefixAfter, { after, end, limit })
+  },
   byUsername: (tx: Queries, username: string) => tx.all(byUsername, { username }),
   byState(tx: Queries, state: State, page: Page) {
     return state === 'active' ? tx.all(active, page) : tx.all(notActive, { ...page, state })

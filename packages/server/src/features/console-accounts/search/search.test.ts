@@ -72,6 +72,7 @@ describe.each(testBackends)('accounts are found on $name', (backend) => {
       Buffer.compare(Buffer.from(one), Buffer.from(other))
     expect(found).toEqual(names.toSorted(bytes))
     expect(await namesOf({ username_prefix: 'pre _' })).toEqual([])
+    expect(await namesOf({ username_prefix: 'pre 500', after: 'a' })).toEqual(['pre 500'])
   })
 
   it('[H-OPS-4] by a credential, exactly, an address as it is stored', async () => {
