@@ -1,3 +1,4 @@
+import { GuildhallError } from '@guildhall/client/console'
 import { type AccountDetail, api } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -47,17 +48,16 @@ function OneAccount({ id }: { id: string }) {
   const account = useRead(['accounts', 'one', id], (client) =>
     client.consoleAccounts.get({ params: { id } }),
   )
-  const { data } = account
+  const { data, error } = account
+  const isMissing = error instanceof GuildhallError && error.code === 'not_found'
   const name = data?.username ?? 'Account'
   return (
     <Page
       title={name}
-      head={<Head account={data} missing={account.error === null ? undefined : id} />}
+      head={<Head account={data} missing={isMissing ? id : undefined} />}
       actions={data && <AccountActions account={data} />}
     >
-      {(data !== undefined || account.error === null) && (
-        <Tabs label="Parts of the account" tabs={tabs} />
-      )}
+      {(data !== undefined || !isMissing) && <Tabs label="Parts of the account" tabs={tabs} />}
       <div className="page-scroll">
         <Await query={account}>{(found) => <Tab account={found} tab={tab} />}</Await>
       </div>
