@@ -16,7 +16,7 @@ const ann = {
 const elsewhere = { session_id: 's-ann', user_id: 'u-ann', participant: 1, room_id: null }
 const asked = { bootId: 'bt1-a', commandTimeoutMs: 2000, log: createRecordedLog() }
 
-/** Places of a node, whose directory does what is asked, and may fail after that. */
+/** Places of a node, whose directory may do what is asked without an answer, and give no number. */
 function createMutable() {
   const clock = createFakeClock()
   const directory = createMemoryDirectory()
@@ -28,6 +28,7 @@ function createMutable() {
     ...{ replaced() {}, replacedHere: (older) => closed.push(older) },
     directory: {
       ...directory,
+      nextNumber: async () => (isMute ? new Promise(() => {}) : directory.nextNumber()),
       async writePlaces(changes) {
         const replaced = await directory.writePlaces(changes)
         if (isMute) throw new Error('the answer is lost')
@@ -105,6 +106,18 @@ test('[R-CL-10, R-RET-5] a late notice about the connection before closes no new
   await elsewhere()
   places.look()
   await clock.advance(0)
+  expect(closed).toMatchObject([{ boot_id: 'bt1-a', participant: 1 }])
+})
+
+test('[R-CL-10] a connection is replaced in time while the directory gives no numbers', async () => {
+  const { clock, places, here, mute, elsewhere, closed } = createMutable()
+  const participant = connected(1)
+  here.set(1, participant)
+  places.touched(participant)
+  await clock.advance(300)
+  mute(true)
+  await elsewhere()
+  await clock.advance(1000)
   expect(closed).toMatchObject([{ boot_id: 'bt1-a', participant: 1 }])
 })
 

@@ -77,6 +77,7 @@ export function createPlaces(deps: PlacesDeps): Places {
   let turn = Promise.resolve()
   let isLookPlanned = false
   const looks = clock.every(lookMs, planLook)
+  hear()
 
   function inTurn(work: () => Promise<void>): Promise<void> {
     turn = turn.then(work)
@@ -84,6 +85,7 @@ export function createPlaces(deps: PlacesDeps): Places {
   }
 
   function planLook(): void {
+    hear()
     if (isLookPlanned) return
     isLookPlanned = true
     void inTurn(look)
@@ -143,7 +145,6 @@ export function createPlaces(deps: PlacesDeps): Places {
   async function look(): Promise<void> {
     isLookPlanned = false
     try {
-      await hearNumber()
       for (const older of await directory.takeReplaced(deps.bootId)) {
         // What is not written yet came after the connection that was replaced.
         if (isKept(older, deps.byId(older.participant)?.receiver)) deps.replacedHere(older)
@@ -151,6 +152,11 @@ export function createPlaces(deps: PlacesDeps): Places {
     } catch {
       // The next look has it.
     }
+  }
+
+  /** Beside everything else: looks and writings go on without it. */
+  function hear(): void {
+    hearNumber().catch(noNumber)
   }
 
   async function hearNumber(): Promise<number> {
