@@ -182,6 +182,8 @@ describe.each(directories)('a directory $name', ({ open }) => {
     expect(await write('b', second)).toEqual({ replaced: [], older: ['s1'] })
     expect((await directory.placesOf(['u1'])).sessions).toMatchObject([row('a', third)])
     expect(await directory.takeReplaced('bt1-a')).toEqual([])
+    // The number of a connection that a node without numbers has replaced.
+    expect(await write('b', third)).toEqual({ replaced: [], older: ['s1'] })
     // A node knows itself which of its own connections is the newer one.
     expect(await write('a', second, 7)).toEqual({ replaced: [], older: [] })
     expect(await write('b', third)).toMatchObject({ older: [], replaced: [{ boot_id: 'bt1-a' }] })

@@ -97,7 +97,7 @@ export function createMemoryDirectory(): Directory {
       for (const row of changes.endedSeats) seats.delete(keyOf(row))
       const isOlder = ({ session_id, boot_id, number }: SessionRow) => {
         const before = sessions.get(session_id)
-        return before !== undefined && before.boot_id !== boot_id && number < before.number
+        return before !== undefined && before.boot_id !== boot_id && number <= before.number
       }
       const older = changes.sessions.filter(isOlder).map(({ session_id }) => session_id)
       const written = changes.sessions.filter((row) => !isOlder(row))

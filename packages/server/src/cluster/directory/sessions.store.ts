@@ -76,7 +76,8 @@ const nextNumber = statement({
 
 /**
  * The row itself keeps what it replaced, so that one statement does both. A connection that is
- * written late leaves the row of a newer one elsewhere as it is.
+ * written late leaves the row of a newer one elsewhere as it is. So does one of the same number: a
+ * node of a version without numbers has left that of the connection that it replaced.
  */
 const putSession = batchStatement({
   name: 'cluster.put-session',
@@ -88,7 +89,7 @@ const putSession = batchStatement({
         THEN cluster_sessions.boot_id ELSE cluster_sessions.replaced_boot_id END,
       replaced_participant = CASE WHEN cluster_sessions.boot_id <> excluded.boot_id
         THEN cluster_sessions.participant ELSE cluster_sessions.replaced_participant END
-    WHERE cluster_sessions.number <= excluded.number
+    WHERE cluster_sessions.number < excluded.number
       OR cluster_sessions.boot_id = excluded.boot_id
     RETURNING session_id, replaced_boot_id, replaced_participant`,
   params: sessionRow,
