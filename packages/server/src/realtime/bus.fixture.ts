@@ -92,7 +92,8 @@ export function connectBus(owner: PlayPort): Bus {
 
   return {
     port: {
-      claim: (account) => call((number) => ({ ask: 'claim', call: number, account })),
+      claim: (account, asked) =>
+        asked ?? call((number) => ({ ask: 'claim', call: number, account })),
       async arrive(arrival, receiver) {
         receivers.set(arrival.participant, receiver)
         await call((number) => ({ ask: 'arrive', call: number, arrival }))

@@ -13,8 +13,11 @@ import type { Player } from './ports.ts'
 
 /** What the edge asks of the owner. An id that the owner does not know is no error. */
 export type PlayPort = {
-  /** The dropped participant that a new connection of the account continues; it arrives next. */
-  claim(account: Player): Awaitable<Claimed | undefined>
+  /**
+   * The dropped participant that a new connection of the account continues; it arrives next.
+   * `asked`: what the connection before it has asked for, and does not wait for any more.
+   */
+  claim(account: Player, asked?: Promise<Claimed | undefined>): Awaitable<Claimed | undefined>
   /**
    * A connection plays as a participant from here on: a new one, or the one that it has claimed.
    * The script is called, which is over when the answer is there.

@@ -302,7 +302,7 @@ export class PlayerConnection
     if (this.#isClosing()) return
     this.#sessionId = account.session_id
     sessions.add(account.session_id, this)
-    const claim = older?.takeClaim() ?? play.claim(account)
+    const claim = play.claim(account, older?.takeClaim())
     if (claim instanceof Promise) this.#awaitSeat(account, claim, waiting)
     else this.#play({ account, claimed: claim }, waiting)
   }

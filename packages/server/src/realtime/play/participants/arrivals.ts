@@ -72,9 +72,10 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
   }
 
   return {
-    claim(account) {
+    claim(account, asked) {
       const connecting = elsewhere.connecting(account.session_id)
-      const seat = seats.claimSame(account) ?? elsewhere.claim(account, () => seats.claim(account))
+      const seat =
+        asked ?? seats.claimSame(account) ?? elsewhere.claim(account, () => seats.claim(account))
       if (connecting === undefined) return seat
       return Promise.all([seat, connecting]).then(([claimed]) => claimed)
     },

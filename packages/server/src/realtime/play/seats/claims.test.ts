@@ -1,6 +1,7 @@
 import { kinds, sessionInfoBody, sessionOptionsBody } from '@guildhall/contract'
 import { afterEach, expect, test } from 'vitest'
 import { type RealtimeFixture, startRealtime, waiting } from '../../realtime.fixture.ts'
+import { createArrivals } from '../participants/arrivals.ts'
 import { joinAs } from '../rooms/rooms.fixture.ts'
 
 /** How an edge asks for a seat; where the owner is elsewhere, it may be lost before it arrives. */
@@ -51,4 +52,14 @@ test('[R-RET-6] a seat that was given back ends by its grace', async () => {
   await realtime.clock.advance(graceMs)
   expect(realtime.gateway.metrics()).toMatchObject({ dropped_seats_active: 0, rooms_active: 0 })
   expect(realtime.script.hooks()).toEqual(['join 1', 'drop 1', 'leave 1'])
+})
+
+test('[R-CL-10] who goes on with the claim of an older connection has its own number', async () => {
+  const { account } = await startDropped()
+  const numbered: string[] = []
+  const elsewhere = { connecting: async (session: string) => void numbered.push(session) }
+  const deps = { elsewhere } as unknown as Parameters<typeof createArrivals>[0]
+  const claimed = { participant: 1, place: { room_id: 1 } } as never
+  expect(await createArrivals(deps).claim(account, Promise.resolve(claimed))).toBe(claimed)
+  expect(numbered).toEqual(['s-ann'])
 })
