@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { openRawConnection } from './connection/raw-connection.fixture.ts'
 import { openSampleServer } from './server.fixture.ts'
@@ -46,6 +49,41 @@ describe('the end', () => {
       expect((await asking.next()).body).toBe('bye')
       if (next !== '') expect((await asking.next()).header('connection')).toBe('close')
       await closing.promise
+    },
+  )
+
+  it.each([true, false])(
+    '[O-STP-2] lets an answer leave to its last byte: %j, that it was given before the end',
+    async (isBefore) => {
+      const body = Buffer.alloc(8 * 1_048_576)
+      const closing = Promise.withResolvers<void>()
+      const server = await openSampleServer({
+        deps: {
+          pages: [
+            {
+              method: 'GET',
+              path: '/large',
+              async serve(exchange) {
+                const reply = () => exchange.reply(200, body, 'text/plain')
+                const close = () => closing.resolve(server.server.close(60_000))
+                const [first, then] = isBefore ? [reply, close] : [close, reply]
+                first()
+                setImmediate(then)
+              },
+            },
+          ],
+        },
+      })
+      const socket = connect({ host: '127.0.0.1', port: server.port })
+      socket.pause().write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+      await sleep(100)
+      let received = 0
+      socket.on('data', ({ length }) => {
+        received += length
+      })
+      socket.resume()
+      await Promise.all([once(socket, 'close'), closing.promise])
+      expect(received).toBeGreaterThan(body.length)
     },
   )
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { afterOthers, atEndOfTurn, type Clock } from '../clock.ts'
+import { atEndOfTurn, type Clock } from '../clock.ts'
 import { Failure, refuse } from '../failure.ts'
 import type { Log } from '../log/log.ts'
 import { ReadyAnswers } from './connection/ready-answers.ts'
@@ -138,9 +138,6 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     async close(graceMs) {
       guard.drain()
       const closing = new Promise((resolve) => server.close(resolve))
-      server.closeIdleConnections()
-      // Those whose answers were ready in this turn are idle once these have left.
-      void afterOthers().then(() => server.closeIdleConnections())
       if (graceMs === 0) atEndOfTurn(guard.cut)
       const grace = clock.after(graceMs, guard.cut)
       await closing

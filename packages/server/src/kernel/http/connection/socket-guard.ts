@@ -27,6 +27,8 @@ type Traffic = {
   message: IncomingMessage
   response: ServerResponse
   unanswered: ServerResponse[]
+  /** What had been read when the last answer was out. */
+  readBytes: number
   /** Broken bytes came behind these requests, and are refused once all of them are answered. */
   refuseThen?: () => void
 }
@@ -54,8 +56,11 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     // Other than the end of an answer, this comes also when the client leaves before it, and once.
     response.on('close', () => {
       traffic.unanswered = traffic.unanswered.filter((each) => each !== response)
+      traffic.readBytes = message.socket.bytesRead
       ended()
-      if (traffic.unanswered.length === 0) traffic.refuseThen?.()
+      if (traffic.unanswered.length > 0) return
+      if (traffic.refuseThen !== undefined) traffic.refuseThen()
+      else if (isDraining) message.socket.destroySoon()
     })
   }
 
@@ -67,7 +72,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
       known.response = response
       return known
     }
-    const traffic: Traffic = { message, response, unanswered: [] }
+    const traffic: Traffic = { message, response, unanswered: [], readBytes: 0 }
     traffics.set(socket, traffic)
     socket.once('close', () => traffics.delete(socket))
     return traffic
@@ -79,12 +84,17 @@ export function createSocketGuard(deps: SocketGuardDeps) {
 
   /**
    * Lets the requests that are running, or still come, be the last ones of their connections, and
-   * closes the connections that have not said anything.
+   * closes the connections that have not said anything, or nothing since their last answer.
    */
   function drain(): void {
     isDraining = true
     for (const response of running()) response.shouldKeepAlive = false
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
+    for (const { message, unanswered, readBytes } of traffics.values()) {
+      const { socket } = message
+      const isIdle = unanswered.length === 0 && socket.bytesRead === readBytes
+      if (isIdle && !upgraded.has(socket)) socket.destroy()
+    }
   }
 
   /**
@@ -122,6 +132,9 @@ export function createSocketGuard(deps: SocketGuardDeps) {
   function watch(server: Server): void {
     limitConnections(server, deps)
     server.timeout = deps.writeTimeoutMs
+    // To Node.js a connection is idle as soon as its answer was given to it, and its `close` would
+    // cut answers that are leaving. `drain` knows better.
+    server.closeIdleConnections = () => {}
     // It comes when for so long nothing was read, and nothing taken of what is written: also of an
     // idle connection, and while a handler is at work, which nobody should cut short.
     server.on('timeout', (socket: Socket) => {
