@@ -57,6 +57,22 @@ test('[R-TR-3, R-QU-2] what has left is reported by the quarter of what the node
   expect(peer.takenToReport()).toBeUndefined()
 })
 
+test('[R-TR-3, R-QU-2] of datagrams that left while others wait each is reported', () => {
+  let room = 10
+  const datagram = () => room-- > 0
+  const server = { datagram } as unknown as CoreServer
+  const peer = new Peer(1, { address: '127.0.0.1:1', key: '', server, handle: 1 })
+  for (let count = 0; count < datagramsMax; count += 1) peer.datagram(new Uint8Array(1))
+  expect(peer.takenToReport()).toEqual({ value: 0, stream: 10 })
+  expect(peer.flushDatagrams()).toBe(false)
+  expect(peer.takenToReport()).toBeUndefined()
+  expect(peer.hasDatagrams).toBe(true)
+  room = datagramsMax
+  expect(peer.flushDatagrams()).toBe(true)
+  expect(peer.takenToReport()).toEqual({ value: 0, stream: datagramsMax - 10 })
+  expect(peer.hasDatagrams).toBe(false)
+})
+
 function dataOf(length: number): Batch {
   const writer = new BatchWriter()
   writer.add(reports.data, 1, { stream: 0, bytes: new Uint8Array(length) })

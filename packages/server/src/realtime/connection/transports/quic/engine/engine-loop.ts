@@ -335,8 +335,9 @@ export class EngineLoop {
       }
       const taken = peer.takenToReport()
       if (taken !== undefined) this.#reports.add(reports.taken, peer.id, taken)
+      // The engine does not say when it has room for datagrams: the next turn tries again.
+      if (!peer.hasDatagrams) this.#written.delete(peer)
     }
-    this.#written.clear()
   }
 
   #closeDue(): void {

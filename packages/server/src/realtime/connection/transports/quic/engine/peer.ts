@@ -56,6 +56,11 @@ export class Peer {
     return this.#fullStream === undefined && this.#chunks.length === 0
   }
 
+  /** Whether datagrams wait until the engine has room again. */
+  get hasDatagrams(): boolean {
+    return this.#datagrams.length > 0
+  }
+
   send(chunk: Chunk, nowMs: number): void {
     this.#chunks.push(chunk)
     this.flush(nowMs)
@@ -92,10 +97,14 @@ export class Peer {
     return this.takenDatagrams > before
   }
 
-  /** What has left, once it is worth a message: the node has credit for four times as much. */
+  /**
+   * What has left, once it is worth a message: the node has credit for four times as much. While
+   * datagrams wait it may have none, and hears of each.
+   */
   takenToReport(): { value: number; stream: number } | undefined {
     const { takenBytes: value, takenDatagrams: stream } = this
-    if (value < transportBufferBytesMax / 4 && stream < datagramsMax / 4) return undefined
+    const isLittle = value < transportBufferBytesMax / 4 && stream < datagramsMax / 4
+    if (isLittle && (stream === 0 || !this.hasDatagrams)) return undefined
     this.takenBytes = 0
     this.takenDatagrams = 0
     return { value, stream }
