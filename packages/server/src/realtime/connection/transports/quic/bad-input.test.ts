@@ -55,7 +55,7 @@ describe('handshakes', () => {
     const client = await node.join('t-bob', { socket: known })
     known.send(early)
     stranger.send(early)
-    await expect.poll(dropped, waiting).toBe(1)
+    await expect.poll(dropped, waiting).toBe(2)
     client.send(100, 'none the wiser')
     await expect.poll(messages, waiting).toEqual(['none the wiser'])
     client.vanish()

@@ -51,6 +51,12 @@ test('[R-QU-10] Version Negotiation names version 1, turns the ids round, and is
   expect(versionNegotiation(packet.subarray(0, 8))).toBeUndefined()
 })
 
+test('[R-QU-8] a packet of 0-RTT is dropped, whoever sends it', () => {
+  const gate = newGate({ isKnown: () => true, stateOf: () => 'open' })
+  expect(gate.judge(packetOf({ first: 0xd0 }), source)).toBe('drop')
+  expect(gate.judge(packetOf({ first: 0xe0 }), source)).toBe('pass')
+})
+
 describe('rates', () => {
   test('[R-QU-12] one address opens 20 connections a second, others are not in its way', () => {
     const gate = newGate()

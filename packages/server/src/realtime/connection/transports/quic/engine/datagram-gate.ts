@@ -24,6 +24,8 @@ export type DatagramGateDeps = {
 
 const initialBytesMin = 1200
 const version1 = 1
+/** The type of a packet with early data, which is never accepted. */
+const zeroRtt = 0x10
 /** New connections per second, and as many at once. */
 const newPerSecond = 200
 const newPerSecondOfOne = 20
@@ -53,8 +55,9 @@ export class DatagramGate {
     // A version of 0 is an answer, and nobody was asked.
     if (version === undefined || version === 0) return 'drop'
     if (version !== version1) return packet.length < initialBytesMin ? 'drop' : 'negotiate'
-    const isInitial = (first & 0x30) === 0
-    return isInitial ? this.#judgeInitial(packet, source) : known()
+    const type = first & 0x30
+    if (type === zeroRtt) return 'drop'
+    return type === 0 ? this.#judgeInitial(packet, source) : known()
   }
 
   #judgeInitial(packet: Uint8Array, source: PacketSource): Verdict {
