@@ -129,6 +129,8 @@ const initdbFlags = [
 /** Nothing here has to survive the machine, so nothing waits for its disk. */
 const serverFlags = [
   '-cfsync=off',
+  // Tests of plans say themselves when a table is analysed.
+  '-cautovacuum=off',
   '-cfull_page_writes=off',
   '-clisten_addresses=127.0.0.1',
   '-cunix_socket_directories=',
