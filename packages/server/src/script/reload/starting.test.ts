@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { startReloading, version } from './reload.fixture.ts'
 
-/** Takes a while to load its data when it is started again. */
-const loading = `
+/** Takes so long to load its data when it is started again. */
+const loadingFor = (ms: number) => `
   let data = 'EMPTY'
   guildhall.on_start(async ({ reason, state }) => {
-    if (reason === 'restart') await new Promise((resolve) => setTimeout(resolve, 1500))
+    if (reason === 'restart') await new Promise((resolve) => setTimeout(resolve, ${ms}))
     data = state ?? 'loaded'
   })
   guildhall.on_rpc('data', () => data)
   guildhall.on_rpc('exit', () => process.exit())
   guildhall.every(10, () => guildhall.broadcast(100, data))`
 
+const loading = loadingFor(1500)
 const handing = `${loading}\nguildhall.on_unload(() => data)`
 
 /** A script whose worker has ended, and whose on_start runs once more. */
@@ -44,7 +45,8 @@ describe('a candidate while the on_start of a restart runs', () => {
   })
 
   it('[S-RDY-1] row 10: whose worker ends meanwhile holds nothing', async () => {
-    const { rpc, save, seen } = await startAgain(loading)
+    // Longer than a busy machine takes to load the candidate, which would take over otherwise.
+    const { rpc, save, seen } = await startAgain(loadingFor(6000))
     save('main.ts', version(2, `setTimeout(() => process.exit(), 10)\n${loading}`))
     expect(await seen(3)).toMatchObject({
       ...{ outcome: 'rejected' },
