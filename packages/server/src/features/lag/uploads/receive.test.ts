@@ -58,6 +58,21 @@ describe('[L-UP-3] an upload as it arrives', () => {
     expect(await received).toMatchObject({ compressedBytes: whole.length })
   })
 
+  it('ends once nothing has come for 10 s, however long it has taken before', async () => {
+    const { clock, message, received } = begun()
+    let ended = false
+    received.catch(() => {
+      ended = true
+    })
+    message.push(Buffer.from([0x1f]))
+    await clock.advance(9000)
+    message.push(Buffer.from([0x8b]))
+    await clock.advance(9999)
+    expect(ended).toBe(false)
+    await clock.advance(1)
+    await expect(received).rejects.toThrow('time')
+  })
+
   type Upload = ReturnType<typeof begun>
   const ends: [how: string, end: (upload: Upload) => void, reason: string][] = [
     ['its client leaves', ({ message }) => void message.destroy(), 'gzip'],
