@@ -37,13 +37,16 @@ export function createLiveness({ host }: Wire, { idleMs, ask, lost }: LivenessOp
     if (isAsking) rest()
   }
 
-  function rest(): void {
+  function rest(restMs = idleMs): void {
     isAsking = false
     stopTimer()
-    const leftMs = arrivedMs + idleMs - host.monotonicMs()
     // A timer for each arrival would cost more than looking at the time once in a while.
-    const wait = () => (arrivedMs + idleMs > host.monotonicMs() ? rest() : askFor(questions))
-    if (idleMs > 0) stopTimer = host.startTimer(leftMs, wait)
+    const look = () => {
+      const leftMs = arrivedMs + idleMs - host.monotonicMs()
+      if (leftMs > 0) rest(leftMs)
+      else askFor(questions)
+    }
+    if (idleMs > 0) stopTimer = host.startTimer(restMs, look)
   }
 
   function askFor(left: number): void {
