@@ -9,7 +9,7 @@ export type LanguageOfGame = {
 /** The first one is the default. */
 export const gameLanguages: readonly LanguageOfGame[] = [
   { name: 'typescript', aliases: ['ts'], packages: {} },
-  { name: 'lua', aliases: [], packages: {} },
+  { name: 'lua', aliases: [], packages: { wasmoon: '1.16.0' } },
   { name: 'python', aliases: ['py'], packages: { pyodide: '314.0.7' } },
 ]
 

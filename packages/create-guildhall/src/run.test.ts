@@ -54,6 +54,20 @@ it.each(['typescript', 'lua', 'python'])('makes all that it speaks of, in %s', (
   for (const file of imported) expect(existsSync(join(cwd, 'game/bots', file))).toBe(true)
 })
 
+it.each([
+  ['typescript', []],
+  ['lua', ['wasmoon']],
+  ['python', ['pyodide']],
+])('[S-SEL-4] the project of a game in %s has the engine of its script', (language, engines) => {
+  expect(create(['game', '--language', language]).code).toBe(0)
+  const { '@guildhall/client': _, guildhall, ...others } = manifestOf('game').dependencies
+  expect(guildhall).toBe('1.2.3')
+  const server = new URL('../../server/package.json', import.meta.url)
+  const { optionalDependencies } = JSON.parse(readFileSync(server, 'utf8'))
+  const wanted = engines.map((name) => [name, optionalDependencies[name]])
+  expect(others).toEqual(Object.fromEntries(wanted))
+})
+
 it('makes one in the folder of a repository that was just begun', () => {
   mkdirSync(join(cwd, 'game/.git'), { recursive: true })
   expect(create(['game']).code).toBe(0)
