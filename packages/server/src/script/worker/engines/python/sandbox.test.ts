@@ -1,7 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { shareScript } from './python.fixture.ts'
 
-/** Each tries to reach something outside, and would return it. All raise, or find nothing. */
+/**
+ * Each tries to reach something outside, and would return it. All raise, or find nothing. `body` is
+ * the number of a port where somebody listens.
+ */
 const probes: { readonly [name: string]: string } = {
   // Processes.
   system: 'import os; return os.system("id")',
@@ -36,12 +41,13 @@ const probes: { readonly [name: string]: string } = {
   sqlite: 'import sqlite3; sqlite3.connect("/game/x.db"); return 1',
   mmap: 'import mmap; return mmap.mmap(-1, 10)[0] or 1',
   // Network.
-  socket: 'import socket; s = socket.socket(); s.connect(("127.0.0.1", 7500)); return 1',
+  'a socket': 'import socket; return socket.socket()',
+  connection: 'import socket; s = socket.socket(); s.connect(("127.0.0.1", int(body))); return 1',
   'listening socket':
     'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); return 1',
   'name lookup': 'import socket; return socket.getaddrinfo("localhost", 80)',
   'asyncio connection':
-    'import asyncio; asyncio.get_running_loop().create_connection(None, "127.0.0.1", 1).send(None); return 1',
+    'import asyncio; asyncio.get_running_loop().create_connection(None, "127.0.0.1", int(body)).send(None); return 1',
   // The environment.
   environment:
     'import os; return [v for v in os.environ if "GUILD" in v or "NODE" in v or v == "SECRET"][0]',
@@ -58,14 +64,14 @@ const probes: { readonly [name: string]: string } = {
     'return [c for c in object.__subclasses__() if "JsProxy" in c.__name__ or "jsproxy" in c.__name__][0]',
   'an object of the bridge':
     'import gc; return [o for o in gc.get_objects() if "pyodide" in type(o).__module__][0]',
-  'what a function belongs to': 'return guildhall.send.__globals__["_host"].__self__.constructor',
+  'what the function of the host belongs to': 'return way_out.__self__.constructor',
   'the function behind all':
-    'h = guildhall.send.__globals__["_host"]; return [getattr(h, n) for n in ("constructor", "prototype", "js_id")]',
+    'return [getattr(way_out, n) for n in ("constructor", "prototype", "js_id") if hasattr(way_out, n)][0]',
   // Native code.
   ctypes: 'import ctypes; return ctypes.CDLL(None)',
   'native ctypes': 'import _ctypes; return 1',
   'an extension':
-    'import importlib.machinery as m; return m.ExtensionFileLoader("x", "/game/data.json").create_module(m.ModuleSpec("x", None))',
+    'import importlib.machinery as m; try: m.ExtensionFileLoader("x", "/game/native.json").create_module(m.ModuleSpec("x", None, origin="/game/native.json")); except ImportError as problem: return "loaded" if "PyInit_x" in str(problem) else None',
   'removed from the table':
     'import _imp, importlib.machinery as m; return _imp.create_builtin(m.ModuleSpec("_ctypes", None))',
   'posix made anew':
@@ -79,7 +85,8 @@ const probes: { readonly [name: string]: string } = {
   testcapi: 'import _testcapi; return 1',
   'test of internals': 'import _testinternalcapi; return 1',
   faulthandler: 'import faulthandler; faulthandler._sigsegv(); return 1',
-  'dlopen flags': 'import sys, os; sys.setdlopenflags(2); import _x; return 1',
+  'an extension whose names all see':
+    'import sys, _imp, importlib.machinery as m; sys.setdlopenflags(258); try: _imp.create_dynamic(m.ModuleSpec("x", None, origin="/game/native.json")); except ImportError as problem: return "loaded" if "PyInit_x" in str(problem) else None',
   // Signals, timers of the system, the debugger.
   'signal handlers': 'import signal; signal.signal(2, signal.SIG_IGN); return 1',
   'native signal handlers': 'import _signal; _signal.signal(2, _signal.SIG_IGN); return 1',
@@ -91,15 +98,20 @@ const probes: { readonly [name: string]: string } = {
   abort: 'import os; os.abort(); return 1',
   'sys.exit': 'import sys; sys.exit(3)',
   input: 'return input()',
-  'a crafted reply': 'guildhall.send.__globals__["_host"](b"not marshal"); return None',
-  'crafted bytes': 'return guildhall.send.__globals__["_host"](b"(\\xff\\xff\\xff\\x7f")[9]',
+  'a crafted reply': 'way_out(b"not marshal"); return None',
+  'crafted bytes': 'return way_out(b"(\\xff\\xff\\xff\\x7f")[9]',
 }
+
+/** A library of native code that can be loaded, as text: it has nothing in it. */
+const library = '\0asm\x01\0\0\0\0\x0f\x08dylink.0\x01\x04\0\0\0\0'
 
 const script = [
   'import guildhall',
+  // Without it the script does not load: the probes would prove nothing.
+  'way_out = guildhall.send.__globals__["_host"]',
   ...Object.values(probes).flatMap((code, at) => [
     `@guildhall.on_rpc("${at}")`,
-    `def probe_${at}(ctx):`,
+    `def probe_${at}(ctx, body):`,
     '    try:',
     `        def run(): ${code.includes('; ') ? 'pass' : code}`,
     ...(code.includes('; ')
@@ -118,16 +130,27 @@ describe.each(['trusted', 'sandboxed'] as const)(
   '[S-TIER-2] [S-TIER-3] [S-TIER-6] [S-TIER-7] a %s script of Python does not reach',
   (tier) => {
     const shared = shareScript({
-      files: { 'main.py': script, 'data.json': '{}' },
+      files: { 'main.py': script, 'native.json': library },
       // Some import a part of the library, which takes its time.
       config: { deadline_ms: 5000, tier },
       environment: { ...process.env, SECRET: 'secret', GUILDHALL_X: '1' },
     })
 
+    let connections = 0
+    const listener = createServer((socket) => {
+      connections += 1
+      socket.destroy()
+    })
+    const port = () => (listener.address() as AddressInfo).port
+    beforeAll(async () => {
+      await once(listener.listen(0, '127.0.0.1'), 'listening')
+    })
+    afterAll(() => void listener.close())
+
     it.each(Object.keys(probes).map((name, at) => [name, String(at)]))(
       '%s',
       async (name, method) => {
-        const reply = await shared().rpc(method)
+        const reply = await shared().rpc(method, String(port()))
         // What ends the interpreter like SystemExit is an error of its handler.
         if (name === 'sys.exit') expect(reply).toEqual({ error: 'RPC handler error' })
         else expect(reply).toBe('')
@@ -135,5 +158,11 @@ describe.each(['trusted', 'sandboxed'] as const)(
         expect(shared().host.describe().readiness.generation).toBe(1)
       },
     )
+
+    it('who listens on this machine', async () => {
+      // The first one to come is this test itself.
+      await once(connect(port(), '127.0.0.1'), 'close')
+      expect(connections).toBe(1)
+    })
   },
 )
