@@ -196,59 +196,130 @@ describe('a slice of the sandbox that is past its deadline', () => {
   })
 })
 
+const unknown = (name: string) => `ReferenceError: ${name} is not defined`
+const noModule = (name: string) =>
+  `Error: there is no module ${name}: sandboxed scripts import their own files only`
+
 /** Each tries to get out of the sandbox; it returns something true if it could. */
-const probes: [what: string, code: string][] = [
-  ['process', 'return process.env'],
-  ['require', 'return require("node:fs")'],
-  ['a module of Node', 'return await import("node:fs")'],
-  ['a file by import', 'return await import("/etc/passwd")'],
-  ['a file by URL', 'return await import("file:///etc/passwd")'],
-  ['std of QuickJS', 'return await import("std")'],
-  ['os of QuickJS', 'return await import("os")'],
+const probes: [what: string, code: string, refusal: string][] = [
+  ['process', 'return process.env', unknown('process')],
+  ['require', 'return require("node:fs")', unknown('require')],
+  ['a module of Node', 'return await import("node:fs")', noModule('node:fs')],
+  ['a file by import', 'return await import("/etc/passwd")', noModule('/etc/passwd')],
+  ['a file by URL', 'return await import("file:///etc/passwd")', noModule('file:///etc/passwd')],
+  ['std of QuickJS', 'return await import("std")', noModule('std')],
+  ['os of QuickJS', 'return await import("os")', noModule('os')],
   [
     'globals of QuickJS',
     'return typeof std !== "undefined" || typeof os !== "undefined" || typeof bjson !== "undefined"',
+    'nothing',
   ],
-  ['fetch', 'return fetch("http://127.0.0.1")'],
-  ['WebSocket', 'return new WebSocket("ws://127.0.0.1")'],
-  ['timers', 'return setTimeout(() => {}, 1)'],
-  ['performance', 'return performance.now()'],
-  ['SharedArrayBuffer', 'return new SharedArrayBuffer(1)'],
-  ['Atomics', 'return Atomics'],
-  ['WebAssembly', 'return WebAssembly'],
-  ['Intl', 'return Intl'],
-  ['FinalizationRegistry', 'return FinalizationRegistry'],
-  ['Worker', 'return Worker'],
-  ['the host’s function', 'return guildhallHost'],
-  ['the host through a constructor', 'return guildhall.send.constructor("return process")()'],
+  ['fetch', 'return fetch', unknown('fetch')],
+  ['WebSocket', 'return WebSocket', unknown('WebSocket')],
+  ['timers', 'return setTimeout', unknown('setTimeout')],
+  ['performance', 'return performance.now()', unknown('performance')],
+  ['SharedArrayBuffer', 'return new SharedArrayBuffer(1)', unknown('SharedArrayBuffer')],
+  ['Atomics', 'return Atomics', unknown('Atomics')],
+  ['WebAssembly', 'return WebAssembly', unknown('WebAssembly')],
+  ['Intl', 'return Intl', unknown('Intl')],
+  ['FinalizationRegistry', 'return FinalizationRegistry', unknown('FinalizationRegistry')],
+  ['Worker', 'return Worker', unknown('Worker')],
+  ['the host’s function', 'return guildhallHost', unknown('guildhallHost')],
+  [
+    'the host through a constructor',
+    'return guildhall.send.constructor("return process")()',
+    unknown('process'),
+  ],
   [
     'the host through an error',
     'try { guildhall.send() } catch (e) { return e.constructor.constructor("return process")() }',
+    unknown('process'),
   ],
   [
     'the host through a promise',
-    'return (await guildhall.session_list()).constructor.constructor("return process")()',
+    'return guildhall.session_list().constructor.constructor("return process")()',
+    unknown('process'),
   ],
-  ['the host through this', 'return (function () { return this?.process })()'],
-  ['the host through eval', 'return (0, eval)("process")'],
-  ['the host through Function', 'return Function("return this.process")()'],
-  ['changing guildhall', 'guildhall.send = null; return true'],
-  ['changing a family', 'guildhall.json.encode = null; return true'],
-  ['debugging', 'return Deno ?? Bun'],
+  ['the host through this', 'return (function () { return this?.process })()', 'nothing'],
+  ['the host through eval', 'return (0, eval)("process")', unknown('process')],
+  ['the host through Function', 'return Function("return this.process")()', 'nothing'],
+  [
+    'the host through the prototype of ctx',
+    `if (Object.getPrototypeOf(ctx) !== Object.prototype) return true
+    return ctx.__proto__.constructor.constructor("return process")()`,
+    unknown('process'),
+  ],
+  [
+    'the host through the prototype of a body',
+    `if (Object.getPrototypeOf(body) !== Uint8Array.prototype) return true
+    return body.__proto__.__proto__.constructor.constructor("return process")()`,
+    unknown('process'),
+  ],
+  [
+    'memory beside a body',
+    `if (body.buffer.byteLength !== body.length) return true
+    return body.buffer.constructor.constructor("return process")()`,
+    unknown('process'),
+  ],
+  [
+    'the host through the prototype of a function',
+    `if (Object.getPrototypeOf(guildhall.after) !== Function.prototype) return true
+    return guildhall.__proto__.constructor.constructor("return process")()`,
+    unknown('process'),
+  ],
+  [
+    'the host through what calls a callback',
+    `const given = await new Promise((done) => {
+      guildhall.after(1, function () { done([this, ...arguments]) })
+    })
+    return given.some((each) => each !== undefined)`,
+    'nothing',
+  ],
+  [
+    'the host through the arguments of a callback',
+    `const { value } = Object.getOwnPropertyDescriptor(guildhall, "json")
+    return value.encode({ toJSON(...given) {
+      if (given.some((each) => Object(each) === each)) throw new Error("an object of the host")
+      return given.constructor.constructor("return process")()
+    } })`,
+    unknown('process'),
+  ],
+  [
+    'functions of the host through a stack',
+    `Error.prepareStackTrace = (_, calls) => calls
+    return typeof new Error().stack !== "string"`,
+    'nothing',
+  ],
+  [
+    'maps of the host through a changed method',
+    `let taken = false
+    const { get } = Map.prototype
+    Map.prototype.get = function (key) { taken = true; return get.call(this, key) }
+    await guildhall.session_list()
+    Map.prototype.get = get
+    return taken`,
+    'nothing',
+  ],
+  ['changing guildhall', 'guildhall.send = null; return true', "TypeError: 'send' is read-only"],
+  [
+    'changing a family',
+    'guildhall.json.encode = null; return true',
+    "TypeError: 'encode' is read-only",
+  ],
+  ['debugging', 'return Deno ?? Bun', unknown('Deno')],
 ]
 
 it('[S-TIER-2] [S-TIER-3] [S-TIER-6] [S-TIER-9] the sandbox has no way out, and the worker lives on', async () => {
   const handlers = probes.map(
-    ([, code], at) => `guildhall.on_rpc('${at}', async () => {
-      try { return Boolean(await (async () => { ${code} })()) } catch { return false }
+    ([, code], at) => `guildhall.on_rpc('${at}', async (ctx, body) => {
+      try { return await (async () => { ${code} })() ? 'reached' : 'nothing' }
+      catch (error) { return error.name + ': ' + error.message }
     })`,
   )
   const { rpc, host } = await start(handlers.join('\n'))
-  const found: string[] = []
-  for (const [at, [what]] of probes.entries()) {
-    if ((await rpc(String(at))) !== 'false') found.push(what)
-  }
-  expect(found).toEqual([])
+  const seen: unknown[] = []
+  for (const [at, [what]] of probes.entries()) seen.push([what, await rpc(String(at), 'body')])
+  expect(seen).toEqual(probes.map(([what, , refusal]) => [what, refusal]))
   expect(host.metrics().script_worker_restarts_total).toBe(0)
 })
 
