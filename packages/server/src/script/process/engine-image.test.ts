@@ -1,4 +1,5 @@
 import {
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -11,7 +12,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { createSystemClock } from '../../kernel/clock.ts'
-import { imageSource, isImage } from '../worker/engines/python/interpreter/image.ts'
+import { startHarness } from '../host.fixture.ts'
+import {
+  encodeImage,
+  imageSource,
+  isImage,
+  readImage,
+} from '../worker/engines/python/interpreter/image.ts'
 import { imageFolder, prepareImage } from './engine-image.ts'
 import { findPackage } from './engine-packages.ts'
 
@@ -25,8 +32,10 @@ function openFolder(): string {
   return folder
 }
 
-it('[S-LIM-5] an image is made once, also by several nodes, and made anew when it is broken', async () => {
-  const folder = openFolder()
+it('[S-LIM-5] an image is made once, also by several nodes, anew when it is broken, and a start begins with it', async () => {
+  const cache = openFolder()
+  const folder = imageFolder({ XDG_CACHE_HOME: cache })
+  mkdirSync(folder)
   const unused = join(folder, 'python-0123456789abcdef.image')
   writeFileSync(unused, 'of another version')
   utimesSync(unused, 0, 0)
@@ -43,10 +52,30 @@ it('[S-LIM-5] an image is made once, also by several nodes, and made anew when i
   writeFileSync(file, bytes)
   const source = imageSource(packageDir)
   expect(await isImage(file, source)).toBe(false)
-  await prepare(folder)
+  const known = 'A collection of string constants'
+  expect(await startPython(cache)).toContain(known)
   expect(await isImage(file, source)).toBe(true)
   expect(await isImage(file, 'f'.repeat(64))).toBe(false)
+
+  // A memory of which something is known: who begins with it shows it.
+  const memory = Buffer.from(readImage(file) ?? [])
+  memory.write('A collection of marked constants', memory.indexOf(known))
+  writeFileSync(file, encodeImage(source, memory))
+  expect(await startPython(cache)).toContain('A collection of marked constants')
 }, 120_000)
+
+/** Starts a script that says what the memory of its interpreter has as a text of the library. */
+async function startPython(cache: string) {
+  const script = `import guildhall, string
+@guildhall.on_rpc("text")
+def text(): return string.__doc__`
+  const { rpc } = await startHarness({
+    files: { 'main.py': script },
+    config: { memory_mb: 128 },
+    environment: { XDG_CACHE_HOME: cache },
+  })
+  return rpc('text')
+}
 
 it('[S-LIM-5] a folder that takes no file is an error, and nothing is left in it', async () => {
   const file = join(openFolder(), 'a file')
