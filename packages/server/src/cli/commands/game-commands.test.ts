@@ -15,9 +15,11 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
-function guildhall(line: string): Promise<{ code: number; stdout: string; stderr: string }> {
+type Ended = { code: number; stdout: string; stderr: string }
+
+function guildhall(line: string, flags: readonly string[] = []): Promise<Ended> {
   return new Promise((resolve) => {
-    const argv = [builtMain, ...line.split(' ')]
+    const argv = [...flags, builtMain, ...line.split(' ')]
     execFile(process.execPath, argv, { cwd, env: {} }, (error, stdout, stderr) => {
       const code = error === null ? 0 : Number(error.code)
       resolve({ code, stdout, stderr })
@@ -53,6 +55,34 @@ it.each([
     expect((await guildhall('test')).code).toBe(0)
     const again = await guildhall('init')
     expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is not empty')])
+  },
+)
+
+/** In a process with these flags no engine is found, as after an installation without them. */
+const withoutEngines = [
+  '--import',
+  `data:text/javascript,${encodeURIComponent(`
+    import { registerHooks } from 'node:module'
+    registerHooks({
+      resolve(name, about, next) {
+        if (/^(pyodide|quickjs-wasi|wasmoon)\\//.test(name)) throw new Error('not installed')
+        return next(name, about)
+      },
+    })`)}`,
+]
+
+it.each([
+  ['serve --bind 127.0.0.1:0', 1, 'main.lua', 'wasmoon'],
+  ['check', 2, 'main.lua', 'wasmoon'],
+  ['check', 2, 'main.py', 'pyodide'],
+  ['check --set runtime.tier=sandboxed', 2, 'main.ts', 'quickjs-wasi'],
+])(
+  '[S-SEL-4] %s ends with %i where the engine of %s is not installed, and names %s',
+  async (line, code, file, needed) => {
+    write({ [`game/${file}`]: '' })
+    const ended = await guildhall(line, withoutEngines)
+    expect(ended.stderr).toContain(`is not installed: install the package ${needed}`)
+    expect([ended.code, ended.stdout]).toEqual([code, ''])
   },
 )
 
