@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPlayer, type Room } from '@guildhall/client'
+import { RuntimeView } from '@guildhall/contract'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createCaller } from '../../testing/api.ts'
+import { openOperator } from '../../testing/operator.ts'
 import { serveForSdk } from './sdk-node.fixture.ts'
 
 const javascript = `
@@ -183,19 +186,30 @@ async function enter(url: string, name: string, options: object = {}) {
 const viewOf = (room: Room) => room.state as View | undefined
 
 const languages = [
-  ['trusted JavaScript', 'main.js', javascript, 'trusted'],
-  ['sandboxed JavaScript', 'main.js', javascript, 'sandboxed'],
-  ['Lua', 'main.lua', lua, 'sandboxed'],
-  ['Python', 'main.py', python, 'sandboxed'],
+  ['trusted JavaScript', 'main.js', javascript, 'trusted', 'javascript'],
+  ['sandboxed JavaScript', 'main.js', javascript, 'sandboxed', 'javascript'],
+  ['Lua', 'main.lua', lua, 'sandboxed', 'lua'],
+  ['Python', 'main.py', python, 'sandboxed', 'python'],
 ] as const
 
-describe.each(languages)('[S-STA-4] rooms with state in %s', (_, file, script, tier) => {
+describe.each(languages)('[S-STA-4] rooms with state in %s', (_, file, script, tier, language) => {
   const settings = {
     'runtime.tier': tier,
     'runtime.hot_reload': 'true',
     'runtime.hot_reload_poll_ms': '100',
   }
   const node = serveForSdk(script, settings, file)
+
+  it('[S-VIEW-1] [S-VIEW-2] are of a script that operators see with language, tier and file', async () => {
+    const { send } = await openOperator({ call: createCaller(node.url) })
+    const view = RuntimeView.parse((await send('GET', '/runtime')).body)
+    const entrypoint = join(node.folder, file)
+    expect(view).toMatchObject({
+      ...{ selected_language: language, configured_language: null, tier, entrypoint },
+      ...{ selection_source: 'autodetected', attached: true, adapter: 'worker' },
+      script: { source: entrypoint, reloadable: true, rpcs: ['echo'] },
+    })
+  })
 
   it('have views, own parts, changes and a label', async () => {
     const ana = await enter(node.url, 'one', { deck: 'red' })
