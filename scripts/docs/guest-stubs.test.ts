@@ -27,6 +27,14 @@ it('[S-LANG-3] [S-LANG-5] guildhall.pyi names every function, hook and constant'
     if (member === undefined) expect(stub).toMatch(new RegExp(`^(async )?def ${space}\\(`, 'm'))
     else expect(stub).toMatch(new RegExp(`^class ${space}:[^]*?    (async )?def ${member}\\(`, 'm'))
   }
+  for (const constant of [
+    'node_id: str',
+    'revision_id: str',
+    'generation: int',
+    'tier: Literal[',
+  ]) {
+    expect(stub).toContain(`\n${constant}`)
+  }
   expect(stub).toContain('except_: ')
   expect(stub).toContain('as_: ')
   expect(stub).toContain('from_: ')

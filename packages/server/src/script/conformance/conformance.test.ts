@@ -190,13 +190,15 @@ describe.each(runners)('handlers of $language that do not end', ({ file, tier, s
     await expectAlive()
   })
 
-  it('[S-LIM-1] [S-LANG-2] is not interrupted before its deadline', async () => {
-    // The handler begins a little after its slice, and later where the machine is busy.
+  it('[S-LIM-1] [S-LANG-2] is interrupted at its deadline, not before and not long after', async () => {
+    // The handler begins a little after its slice. Of a busy machine the best of all tries counts.
     const ranFor = async () => {
       expect(await call('own.loop')).toEqual(timedOut)
       return Number(await call('own.ran'))
     }
-    await expect.poll(ranFor).toBeGreaterThan(deadline_ms * 0.9)
+    await expect
+      .poll(ranFor)
+      .toSatisfy((ms) => ms > deadline_ms * 0.9 && ms <= deadline_ms * 1.5 + 25)
   })
 
   it.each(tooLong)('[S-LIM-4] [S-LANG-2] is given up when it $title', async ({ name }) => {
