@@ -59,6 +59,12 @@ language; what differs:
 
 ${languageTable()}
 
+TypeScript and JavaScript in the sandboxed tier have the column of TypeScript. There is no Node.js,
+no package, no \`setTimeout\`, \`performance\`, \`SharedArrayBuffer\`, \`Atomics\`,
+\`WebAssembly\`, \`FinalizationRegistry\` or \`Intl\`; a deadline holds behind an \`await\` too,
+memory beyond the bound is an error that can be caught, and \`track\` of a room changes nothing.
+Lua and Python are the same in both tiers, but for the functions that are "trusted".
+
 Editors know them all by \`guildhall.d.ts\`, \`guildhall.lua\` and \`guildhall.pyi\`.`
 
 function hookSection(name: string, hook: ScriptHook): string {
