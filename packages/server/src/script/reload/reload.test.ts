@@ -1,11 +1,9 @@
 import {
   appendFileSync,
-  mkdirSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
-  unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -13,6 +11,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startHarness } from '../host.fixture.ts'
 import { startReloading, version } from './reload.fixture.ts'
+
+type Files = { [path: string]: string }
 
 describe('a change of the files', () => {
   it('[S-REL-1] [S-REL-2] [S-REL-3] [S-REL-4] is a candidate that takes over', async () => {
@@ -160,22 +160,42 @@ describe('a change of the files', () => {
     expect([files.length, new Set(files).size]).toEqual([20, 20])
   })
 
-  it('[S-REL-3] may be a link that leads elsewhere now', async () => {
-    const { folder, rpc, seen } = await startReloading({ files: {} })
-    const releases = join(folder, 'releases')
-    for (const n of [1, 2]) {
-      mkdirSync(join(releases, String(n)), { recursive: true })
-      writeFileSync(join(releases, String(n), 'main.ts'), version(n))
-    }
-    const link = join(folder, 'main.ts')
-    symlinkSync(join(releases, '1', 'main.ts'), link)
-    await seen(1)
-    expect(await rpc('version')).toBe('1')
-    unlinkSync(link)
-    symlinkSync(join(releases, '2', 'main.ts'), link)
-    await seen(2)
-    expect(await rpc('version')).toBe('2')
-  })
+  const lua = (n: number) => `guildhall.on_rpc("version", function() return "${n}" end)`
+  const links: [what: string, link: string, files: Files, release: (n: number) => Files][] = [
+    ['the entry file', 'main.ts', {}, (n) => ({ 'main.ts': version(n) })],
+    ['the scripts folder', 'current', {}, (n) => ({ 'main.ts': version(n) })],
+    [
+      'a folder in it',
+      'current',
+      { 'main.ts': "import './current/rules.ts'" },
+      (n) => ({ 'rules.ts': version(n) }),
+    ],
+    [
+      'a folder in it that the node reads',
+      'current',
+      { 'main.lua': 'require("current.rules")' },
+      (n) => ({ 'rules.lua': lua(n) }),
+    ],
+  ]
+  it.each(links)(
+    '[S-REL-3] [S-SEL-7] may be %s as a link that leads elsewhere now',
+    async (what, link, files, release) => {
+      const scriptsIn = what === 'the scripts folder' ? link : ''
+      const { folder, rpc, save, seen } = await startReloading({ files, scriptsIn })
+      const atEntry = link === 'main.ts' ? 'main.ts' : ''
+      for (const n of [1, 2]) {
+        for (const [path, text] of Object.entries(release(n))) save(`releases/${n}/${path}`, text)
+      }
+      const boot = Object.keys(files).length
+      for (const n of [1, 2]) {
+        // As deploys do: at no moment it leads nowhere.
+        symlinkSync(join('releases', String(n), atEntry), join(folder, `${link}~`))
+        renameSync(join(folder, `${link}~`), join(folder, link))
+        await seen(boot + n)
+        expect(await rpc('version')).toBe(String(n))
+      }
+    },
+  )
 
   it('[S-REL-3] that comes while a candidate loads is one more, whatever that becomes', async () => {
     const { rpc, save, seen, until, host } = await startReloading({
