@@ -1,5 +1,11 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type AnalysisOptions, analyze } from './analyze.ts'
 import { artifact, type TestRecord } from './artifact.fixture.ts'
 import type { Filter } from './records.ts'
@@ -56,6 +62,26 @@ describe('[L-EX-1] the worked artifact', () => {
       },
     ])
     expect(rest).toMatchObject({ started_at_unix_us: 1_700_000_000_000_000, span_us: 50_401 })
+  })
+
+  it('is read by the reader of docs/lag.md', async () => {
+    const page = readFileSync(new URL('../../../../../../docs/lag.md', import.meta.url), 'utf8')
+    const [, chapter = ''] = /\n## The artifact\n(.*?)\n## /s.exec(page) ?? []
+    const [, reader = ''] = /\n```ts\n(.*?)```\n/s.exec(chapter) ?? []
+    const folder = mkdtempSync(join(tmpdir(), 'guildhall-reader-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'reader.ts'), reader)
+    writeFileSync(join(folder, 'artifact'), gzipSync(Buffer.from(hex, 'hex')))
+    const { stdout } = await promisify(execFile)(process.execPath, ['reader.ts', 'artifact'], {
+      cwd: folder,
+    })
+    expect(stdout).toContain("capture: '00112233445566778899aabbccddeeff'")
+    expect(stdout).toContain('startedAtUnixUs: 1700000000000000n')
+    expect(stdout.split('\n').slice(-3)).toEqual([
+      '50000 100 inbound reliable 3',
+      '100400 100 inbound reliable 3',
+      '',
+    ])
   })
 })
 
