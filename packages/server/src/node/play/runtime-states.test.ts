@@ -66,7 +66,7 @@ const version = (n: number) =>
   `guildhall.on_rpc('version', () => '${n}'); guildhall.on_rpc('exit', () => process.exit())`
 const closed = 'game script unavailable'
 
-it('[S-RDY-1] rows 1 to 7 and 9: from no script over broken ones to the second that serves', async () => {
+it('[S-RDY-1] rows 1 to 7, 9 and 10: from no script over broken ones to the second that serves, and goes on', async () => {
   const { view, save, remove, becomes, rpc, health, ready, reloads, connection } = await open({})
   expect(await becomes('no_script', 0)).toMatchObject({ attached: false, revision_id: null })
   expect([await rpc('version'), await health(), await ready()]).toEqual([closed, 200, 503])
@@ -92,7 +92,18 @@ it('[S-RDY-1] rows 1 to 7 and 9: from no script over broken ones to the second t
   expect(await view()).toEqual(before)
   save(version(2))
   await becomes('ready', 2)
+  // A candidate whose worker ends in the swap: the old one is ready again, and was it all along.
+  const { readiness, ...second } = await view()
+  save(`guildhall.on_start(() => process.exit()); ${version(3)}`)
+  await vi.waitFor(
+    async () => expect((await reloads())[0]?.problem).toBe('its worker ended before it took over'),
+    eventually,
+  )
+  const { readiness: again, ...after } = await view()
+  const since_unix_millis = expect.toSatisfy((since) => since > readiness.since_unix_millis)
+  expect([after, again]).toEqual([second, { ...readiness, since_unix_millis }])
   expect([await rpc('version'), connection.state]).toEqual(['2', 'open'])
+  expect([await health(), await ready()]).toEqual([200, 200])
 })
 
 it('[S-RDY-1] rows 8, 11 to 13, 15 and 16: a worker that fails, a circuit that opens, and what closes it', async () => {
@@ -123,7 +134,15 @@ it('[S-RDY-1] rows 8, 11 to 13, 15 and 16: a worker that fails, a circuit that o
   save(
     `guildhall.on_start(({ reason }) => { if (reason === 'reload') process.exit() }); ${version(4)}`,
   )
-  expect(await becomes('ready', 6)).toMatchObject({ recovery: { circuit_open: false } })
+  const failed = await becomes('degraded', 5)
+  expect(failed).toMatchObject({ attached: false, recovery: { circuit_open: false } })
+  expect(failed.revision_id).not.toBe(revision_id)
+  expect([await health(), await ready()]).toEqual([200, 503])
+  // It is the one that is started again.
+  expect(await becomes('ready', 6)).toMatchObject({
+    ...{ revision_id: failed.revision_id },
+    recovery: { circuit_open: false },
+  })
   expect([await rpc('version'), connection.state]).toEqual(['4', 'open'])
 })
 
