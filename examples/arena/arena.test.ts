@@ -1,10 +1,14 @@
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { createConsoleClient } from '@guildhall/client/console'
 import { expect, it, vi } from 'vitest'
 import { testBackends } from '../../packages/server/src/database/testing/backends.ts'
-import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
+import { builtMain, startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
 import { runScriptTests } from '../../packages/server/src/testing/script-tests.ts'
 import { playArena } from './arena.ts'
+
+const run = promisify(execFile)
 
 /** As in node.toml. */
 const keys = {
@@ -26,12 +30,24 @@ it.concurrent.each(testBackends)(
         expect.stringMatching(/^(ana|ben) wins the round$/),
       ])
       if (backend.name !== 'in-memory') await vi.waitFor(() => expectRecord(node.url))
+      else await playBots(node.url)
     } finally {
       await node.stop()
       await store.dispose()
     }
   },
 )
+
+/** The load test of the game, for a moment. */
+async function playBots(url: string): Promise<void> {
+  const bot = fileURLToPath(new URL('./bots/bot.ts', import.meta.url))
+  const argv = ['bots', bot, '--bind', new URL(url).host, '--clients', '3', '--seconds', '1']
+  const { stdout } = await run(process.execPath, [builtMain, ...argv, '--json'], { env: {} })
+  const { calls, ...report } = JSON.parse(stdout) as { calls: { name: string }[] }
+  expect(report).toMatchObject({ ok: true, connected: 3, lost: 0, error_rate: 0 })
+  const names = ['sign in', 'connect', 'join', 'first state']
+  expect(calls).toMatchObject(names.map((name) => ({ name, count: 3, errors: 0 })))
+}
 
 /** The match has left a record with the result that the script set. */
 async function expectRecord(url: string): Promise<void> {

@@ -21,6 +21,9 @@ beforeAll(async () => {
     'runtime.scripts_dir': folder,
     'authentication.limits.source.limit': '1000',
     'authentication.limits.registration_source.limit': '1000',
+    'metrics.enabled': 'true',
+    'metrics.auth': 'none',
+    'metrics.bind': '127.0.0.1:0',
   })
   bind = new URL(node.url).host
 })
@@ -51,8 +54,11 @@ const playing = `export default async ({ connection, index, signal, call }) => {
 }`
 
 it('counts the calls of players that have signed in, again at the next run', async () => {
+  const [, host, port] = /metrics are served host=(\S+) port=(\d+)/.exec(node.output()) ?? []
+  const metrics = ['metrics.enabled=true', 'metrics.auth=none', `metrics.bind=${host}:${port}`]
+  const flags = metrics.flatMap((key) => ['--set', key])
   for (let round = 0; round < 2; round += 1) {
-    const { code, stdout, stderr } = await bots(playing, '--clients', '5', '--json')
+    const { code, stdout, stderr } = await bots(playing, '--clients', '5', '--json', ...flags)
     expect(code, stderr).toBe(0)
     const report = JSON.parse(stdout)
     expect(report).toMatchObject({ ok: true, clients: 5, connected: 5, error_rate: 0 })
@@ -62,6 +68,7 @@ it('counts the calls of players that have signed in, again at the next run', asy
     expect(signIns).toMatchObject({ count: 5, errors: 0 })
     expect(twice.count).toBeGreaterThan(5)
     expect(report.bots_cpu).toBeGreaterThan(0)
+    expect(report.server_cpu).toBeGreaterThan(0)
     expect(twice.p50_ms).toBeLessThanOrEqual(twice.p99_ms)
   }
 })
@@ -73,7 +80,8 @@ it('counts the connections that were lost meanwhile, each once', async () => {
   }`
   const { code, stdout, stderr } = await bots(losing, '--clients', '3', '--json')
   expect(code, stderr).toBe(0)
-  expect(JSON.parse(stdout)).toMatchObject({ connected: 3, lost: 2 })
+  // The metrics of the node are not where the command looks for them.
+  expect(JSON.parse(stdout)).toMatchObject({ connected: 3, lost: 2, server_cpu: null })
 })
 
 it('prints a table, and ends with 1 when too many calls fail', async () => {
