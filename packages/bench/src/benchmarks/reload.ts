@@ -123,7 +123,13 @@ async function reloads(bench: Bench): Promise<Row[]> {
       what: `p99 of an RPC meanwhile, ${what}`,
       product: { value: percentile(callsMs, 0.99), unit: 'ms' },
       bound: { of: 'value', is: 'at most', limit: 100 },
-      notes: `${callsMs.length} calls, ${skipped} ticks skipped in ${count} reloads`,
+      notes: `${callsMs.length} calls`,
+    },
+    {
+      // The one that is due while a script hands over.
+      what: `ticks skipped in ${count} reloads ${what}`,
+      product: { value: skipped, unit: 'ticks' },
+      bound: { of: 'value', is: 'at most', limit: count },
     },
   ]
 }
@@ -176,6 +182,7 @@ async function callUntil(call: Call, version: string, callsMs: number[]): Promis
 
 async function skippedTicks({ port }: Child): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${port}/status`)
-  const text = await answer.text()
-  return Number(/"?script_ticks_skipped_total"?[": ]+(\d+)/.exec(text)?.[1] ?? Number.NaN)
+  const [, ticks] = /"script_ticks_skipped_total":(\d+)/.exec(await answer.text()) ?? []
+  if (ticks === undefined) throw new Error('the node does not say how many ticks it has skipped')
+  return Number(ticks)
 }
