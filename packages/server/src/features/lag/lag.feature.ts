@@ -50,7 +50,7 @@ export type LagFeatureDeps = {
   bootId: string
   config: {
     lag_diagnostics: LagConfig
-    http: { trusted_proxies: readonly string[] }
+    http: { trusted_proxies: readonly string[]; request_timeout_ms: number }
     retention: { interval_sec: number }
     logs: { flush_batch_items: number; flush_interval_ms: number }
   }
@@ -74,7 +74,7 @@ export function lagFeature(given: LagFeatureDeps) {
   const uploads = createUploads({
     ...deps,
     sourceOf: createSourceAddress(config.http.trusted_proxies),
-    config: lagConfig,
+    config: { ...lagConfig, request_timeout_ms: config.http.request_timeout_ms },
     receiving: live,
     publish: createPublish({ ...deps, queued: () => kept?.queued() }),
   })

@@ -244,6 +244,27 @@ describe.each(durable)('uploads on $name', (backend) => {
     expect((await lag.upload(1)).status).toBe(204)
   })
 
+  it('[L-UP-2] [L-UP-3] [L-UP-7] one that outlasts the time of a request ends before that', async () => {
+    await lag.restart({ 'http.request_timeout_ms': '9000' })
+    await flushed()
+    const { token } = lag.recording.flushOf(1)
+    const slow = halfUpload(lag.api.url, token, Buffer.alloc(500), Buffer.from([0x1f]))
+    await expect.poll(() => lag.files().length).toBe(1)
+    await lag.clock.advance(9000)
+    await expect.poll(slow.answer).toContain(refusal)
+    expect(results()).toEqual({ time: 1 })
+  })
+
+  it('[H-GEN-5] [L-UP-7] one that is cut with its request took too long', async () => {
+    // By the clock of the machine; that of uploads stands.
+    await lag.restart({ 'http.request_timeout_ms': '1000' })
+    await flushed()
+    const { token } = lag.recording.flushOf(1)
+    halfUpload(lag.api.url, token, Buffer.alloc(500), Buffer.from([0x1f]))
+    await expect.poll(results).toEqual({ time: 1 })
+    expect(lag.files()).toEqual([])
+  })
+
   it('[L-UP-6] answers only the pages of allowed origins', async () => {
     const origin = 'https://game.example'
     await lag.restart({ 'lag_diagnostics.allowed_origins': origin })

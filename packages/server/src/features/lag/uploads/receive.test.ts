@@ -25,6 +25,7 @@ function begun() {
   const message = new IncomingMessage(new Socket())
   const consent = { isGiven: true }
   const bounds = {
+    totalMs: 30_000,
     compressedMax: MiB,
     inflatedMax: 64 * MiB,
     expectRoom() {

@@ -6,16 +6,18 @@ import {
   lagRecordBytes,
 } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
+import { isOverdue } from '../../../kernel/http/connection/socket-guard.ts'
 import { GzipFault, GzipMember } from './gzip-member.ts'
 import type { Pace } from './pace.ts'
 import type { Staged } from './raw-store.ts'
 import { isWhole, release } from './release.ts'
 import { UploadFault } from './upload-results.ts'
 
-const totalMs = 30_000
 const silenceMs = 10_000
 
 export type Bounds = {
+  /** In milliseconds, of the whole upload. */
+  totalMs: number
   compressedMax: number
   inflatedMax: number
   /** Refuses an upload that has come to so many bytes. */
@@ -37,9 +39,9 @@ export async function receive(
   { clock, pace, bounds }: { clock: Clock; pace: Pace; bounds: Bounds },
 ): Promise<Received> {
   const stop = new AbortController()
-  const total = clock.after(totalMs, () => stop.abort(new UploadFault('time')))
+  const total = clock.after(bounds.totalMs, () => stop.abort(new UploadFault('time')))
   const closed = () => {
-    if (!message.complete) stop.abort(new UploadFault('gzip'))
+    if (!message.complete) stop.abort(brokenOff(message))
   }
   message.once('close', closed)
   const head = Buffer.alloc(lagHeaderBytes)
@@ -99,7 +101,9 @@ async function* timed(
   for (;;) {
     stop.signal.throwIfAborted()
     const silence = clock.after(silenceMs, () => stop.abort(new UploadFault('time')))
-    const next = await unlessStopped(nextOf(pieces), stop.signal).finally(() => silence.cancel())
+    const next = await unlessStopped(nextOf(message, pieces), stop.signal).finally(() =>
+      silence.cancel(),
+    )
     if (next === undefined) return
     yield next
   }
@@ -115,12 +119,19 @@ function unlessStopped<T>(piece: Promise<T>, signal: AbortSignal): Promise<T> {
   })
 }
 
-/** A body that breaks off is one that is not whole. */
-async function nextOf(pieces: AsyncIterator<Buffer>): Promise<Buffer | undefined> {
+async function nextOf(
+  message: IncomingMessage,
+  pieces: AsyncIterator<Buffer>,
+): Promise<Buffer | undefined> {
   try {
     const { value, done } = await pieces.next()
     return done === true ? undefined : value
   } catch {
-    throw new UploadFault('gzip')
+    throw brokenOff(message)
   }
+}
+
+/** A body that breaks off is one that is not whole, unless the server has cut it off. */
+function brokenOff({ socket }: IncomingMessage): UploadFault {
+  return new UploadFault(isOverdue(socket) ? 'time' : 'gzip')
 }

@@ -26,6 +26,7 @@ export type UploadsDeps = {
     allowed_origins: readonly string[]
     max_compressed_bytes: number
     max_concurrent_uploads: number
+    request_timeout_ms: number
   }
   /** Undefined while captures are off. */
   receiving: { raw: RawStore; captures: Pick<Captures, 'redeem'> } | undefined
@@ -44,6 +45,9 @@ export type Recording = Redeemed & {
   server: ServerSide | null
 }
 
+/** How long an upload may take. */
+const uploadMs = 30_000
+
 type Receiving = NonNullable<UploadsDeps['receiving']>
 
 /**
@@ -54,6 +58,8 @@ export function createUploads(deps: UploadsDeps) {
   const { clock, log, config } = deps
   const limits = createUploadLimits({ clock, atOnce: config.max_concurrent_uploads })
   const pace = createPace(clock)
+  // Behind the time of a request its connection is cut, without an answer.
+  const totalMs = Math.min(uploadMs, config.request_timeout_ms)
   const counts = new Map<UploadResult, number>(uploadResults.map((result) => [result, 0]))
   const origins = new Set(config.allowed_origins)
 
@@ -97,6 +103,7 @@ export function createUploads(deps: UploadsDeps) {
     const handle = `lc1-${deps.ids.uuid7()}`
     const inflatedMax = capture.spec.max_bytes + lagHeaderBytes
     const bounds = {
+      totalMs,
       compressedMax: config.max_compressed_bytes,
       inflatedMax,
       expectRoom: (bytes: number) => expectRoom(redeemed, raw.quota, bytes),

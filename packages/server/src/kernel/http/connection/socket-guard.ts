@@ -150,7 +150,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
       const reason = error.code ?? ''
       // Anything but the HTTP parser has nobody left to answer: timeouts, resets, TLS.
-      if (!reason.startsWith('HPE_') || !socket.writable) socket.destroy()
+      if (!reason.startsWith('HPE_') || !socket.writable) socket.destroy(error)
       else refuseBroken(socket, reason)
     })
     // Without a listener the connection would close without a word.
@@ -162,6 +162,11 @@ export function createSocketGuard(deps: SocketGuardDeps) {
   }
 
   return { began, drain, cut, watch, owesAnswer, running: () => [...running()].length }
+}
+
+/** Whether a connection was closed because a request on it took too long to come. */
+export function isOverdue({ errored }: Duplex): boolean {
+  return errored !== null && 'code' in errored && errored.code === 'ERR_HTTP_REQUEST_TIMEOUT'
 }
 
 /**
