@@ -28,6 +28,11 @@ export function isTypable(text: string): boolean {
   return text.length <= 80 && !unseen.test(text) && text.trim() === text && !/\s\s/.test(text)
 }
 
+/** Whether the text is the id of an account and nothing else. */
+export function isAccountId(text: string): boolean {
+  return /^user-[0-9a-f]{32}$/.test(text)
+}
+
 export type NamedPart = { kind: 'text' | 'account'; text: string }
 
 /** Ids of accounts within words, which people read as names. */

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { Glyph } from '../kit/glyph.tsx'
-import { Text } from '../kit/text/text.tsx'
+import { NamedWords } from '../kit/text/links.tsx'
 import { useFound } from './palette-found.ts'
 import type { Target } from './palette-target.ts'
 
@@ -69,7 +69,7 @@ export function Palette({ onClose }: { onClose(): void }) {
           >
             <Glyph name={target.glyph} />
             <span className="one-line">
-              <Text>{target.label}</Text>
+              <NamedWords>{target.label}</NamedWords>
             </span>
             <span className="kind">{target.kind}</span>
           </div>

@@ -1,7 +1,9 @@
 import { useState } from 'react'
 import { jsonPages } from '../../../model/json.ts'
+import { isAccountId } from '../../../model/text.ts'
 import { bytesText } from '../../../model/time.ts'
 import { CopyButton } from './copy.tsx'
+import { NamedWords, NameLink } from './links.tsx'
 import { Text } from './text.tsx'
 
 /** So many members are shown at a time. */
@@ -46,7 +48,7 @@ function Name({ name }: { name: string | undefined }) {
   return (
     <>
       <span className="name">
-        <Text>{name}</Text>
+        <NamedWords>{name}</NamedWords>
       </span>
       {': '}
     </>
@@ -93,6 +95,13 @@ function Branch({ name, value, isOpen }: BranchProps) {
 function Leaf({ value }: { value: unknown }) {
   if (typeof value !== 'string') {
     return <span className="other">{typeof value === 'bigint' ? String(value) : `${value}`}</span>
+  }
+  if (isAccountId(value)) {
+    return (
+      <span className="text">
+        "<NameLink id={value} />"
+      </span>
+    )
   }
   const isLong = value.length > textMax
   return (

@@ -1,13 +1,13 @@
 import type { AuditEntry } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
-import { namedParts } from '../../../model/text.ts'
+import { isAccountId, namedParts } from '../../../model/text.ts'
 import { useAccountName } from '../../data/names.ts'
 import { CopyButton } from './copy.tsx'
 import { Text } from './text.tsx'
 
 /** Ids of accounts begin alike and end at random: a narrow column would show what all share. */
 function shortId(id: string): string {
-  return /^user-[0-9a-f]{32}$/.test(id) ? `…${id.slice(-8)}` : id
+  return isAccountId(id) ? `…${id.slice(-8)}` : id
 }
 
 /** Whoever it is, by name: accounts lead to their page; a user of the game's own has none. */
@@ -20,21 +20,34 @@ export function UserLink({ id }: { id: string }) {
   )
 }
 
-function NameLink({ id }: { id: string }) {
-  const name = useAccountName(id)
-  const title = name?.display_name ? `${name.display_name}\n${id}` : id
-  if (name === null) {
-    return (
-      <span className="one-line" title={`No account has this id: ${id}`}>
-        <Text>{shortId(id)}</Text>
-      </span>
-    )
-  }
+/** The name alone, within words or where something else copies the id. */
+export function NameLink({ id }: { id: string }) {
+  const { name, title, isAccount } = useNaming(id)
+  if (!isAccount) return <Name id={id} />
   return (
     <Link to="/accounts/$id" params={{ id }} className="one-line" title={title}>
-      <Text>{name?.username ?? shortId(id)}</Text>
+      <Text>{name}</Text>
     </Link>
   )
+}
+
+/** The name where a link would lead away from what it stands in. */
+function Name({ id }: { id: string }) {
+  const { name, title } = useNaming(id)
+  return (
+    <span className="one-line" title={title}>
+      <Text>{name}</Text>
+    </span>
+  )
+}
+
+function useNaming(id: string): { name: string; title: string; isAccount: boolean } {
+  const name = useAccountName(id)
+  if (name === null) {
+    return { name: shortId(id), title: `No account has this id: ${id}`, isAccount: false }
+  }
+  const title = name?.display_name ? `${name.display_name}\n${id}` : id
+  return { name: name?.username ?? shortId(id), title, isAccount: true }
 }
 
 /** Words that may name accounts by their ids, as the audit trail does. */
@@ -51,6 +64,25 @@ export function NamedText({ children }: { children: string }) {
       // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no names.
       <Text key={index}>{text}</Text>
     ),
+  )
+}
+
+/** As `NamedText`, within what leads somewhere as a whole: a row, a link, an option. */
+export function NamedWords({ children }: { children: string }) {
+  const parts = namedParts(children)
+  if (parts.every(({ kind }) => kind === 'text')) return <Text>{children}</Text>
+  return (
+    <span className="one-line">
+      {parts.map(({ kind, text }, index) =>
+        kind === 'account' ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: an id may stand in the words twice.
+          <Name key={index} id={text} />
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no names.
+          <Text key={index}>{text}</Text>
+        ),
+      )}
+    </span>
   )
 }
 

@@ -6,7 +6,7 @@ import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
-import { UserLink } from '../../kit/text/links.tsx'
+import { NamedWords, UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
@@ -84,7 +84,7 @@ function objectColumns(owner: string): readonly Column<ObjectOf>[] {
       head: 'Key',
       cell: ({ collection, key }) => (
         <Link to="/storage" search={{ collection, key, owner }}>
-          <Text>{key}</Text>
+          <NamedWords>{key}</NamedWords>
         </Link>
       ),
     },
@@ -174,7 +174,7 @@ const channelColumns: readonly Column<Channel>[] = [
     head: 'Channel',
     cell: ({ channel }) => (
       <Link to="/chat/$channel" params={{ channel }}>
-        <Text>{channel}</Text>
+        <NamedWords>{channel}</NamedWords>
       </Link>
     ),
   },

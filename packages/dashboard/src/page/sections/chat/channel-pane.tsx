@@ -11,7 +11,7 @@ import { NewRows, useTopWatch } from '../../kit/table/new-rows.tsx'
 import { type Picking, usePicking } from '../../kit/table/picking.ts'
 import { PickBox } from '../../kit/table/table-row.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
-import { UserLink } from '../../kit/text/links.tsx'
+import { NamedText, UserLink } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
@@ -28,7 +28,7 @@ export function ChannelPane({ channel, onClose }: { channel: string; onClose(): 
   useTopWatch(frame, history.following, useRowHeight())
   const picking = usePicking({ listing: history, keyOf, nameOf })
   return (
-    <Pane title={<Text>{channel}</Text>} label="Channel" onClose={onClose}>
+    <Pane title={<NamedText>{channel}</NamedText>} label="Channel" onClose={onClose}>
       <NewRows following={history.following} frame={frame} noun="new message" />
       {history.isLoading && <Skeleton />}
       {history.error && <ErrorState error={history.error} again={history.again} />}

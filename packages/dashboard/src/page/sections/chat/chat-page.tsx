@@ -14,7 +14,7 @@ import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
-import { Text } from '../../kit/text/text.tsx'
+import { NamedWords } from '../../kit/text/links.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { ChannelPane } from './channel-pane.tsx'
 
@@ -22,7 +22,7 @@ const columns: readonly Column<ChatChannel>[] = [
   {
     key: 'channel',
     head: 'Channel',
-    cell: ({ channel }) => <Text>{channel}</Text>,
+    cell: ({ channel }) => <NamedWords>{channel}</NamedWords>,
     sort: (a, b) => a.channel.localeCompare(b.channel),
   },
   {

@@ -1,7 +1,9 @@
 import type { DatabaseCell } from '@guildhall/contract'
 import { jsonText } from '../../../model/json.ts'
+import { isAccountId } from '../../../model/text.ts'
 import { grouped } from '../../../model/time.ts'
 import { Badge } from '../../kit/text/badge.tsx'
+import { NameLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
@@ -20,7 +22,8 @@ export function Cell({ cell, column }: CellProps) {
     if (column.name.endsWith('_unix_ms') && typeof value === 'number') return <Time at={value} />
     return <span className="mono">{column.isKey ? String(value) : grouped(value)}</span>
   }
-  return typeof value === 'string' ? <Text>{value}</Text> : <code>{jsonText(value)}</code>
+  if (typeof value !== 'string') return <code>{jsonText(value)}</code>
+  return isAccountId(value) ? <NameLink id={value} /> : <Text>{value}</Text>
 }
 
 /** The value as text, to be copied. */

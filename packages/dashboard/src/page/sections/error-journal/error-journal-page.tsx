@@ -11,6 +11,7 @@ import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
+import { NamedText } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 
@@ -25,7 +26,7 @@ const columns: readonly Column<JournalEntry>[] = [
   },
   { key: 'component', head: 'Where', width: 140, wide: true, cell: (row) => row.component },
   { key: 'category', head: 'Category', width: 160, wide: true, cell: (row) => row.category },
-  { key: 'message', head: 'What', cell: ({ message }) => <Text>{message}</Text> },
+  { key: 'message', head: 'What', cell: ({ message }) => <NamedText>{message}</NamedText> },
 ]
 
 /** An incident that comes once more is on top again. */
@@ -67,7 +68,7 @@ function IncidentPane({ incident, onClose }: { incident: JournalEntry; onClose()
   return (
     <Pane title="Incident" label="Incident" onClose={onClose}>
       <p>
-        <Text>{incident.message}</Text>
+        <NamedText>{incident.message}</NamedText>
       </p>
       <Facts
         rows={{

@@ -2,6 +2,7 @@ import type { LogLine } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import type { Column } from '../../kit/table/columns.ts'
 import { Badge, type Tone } from '../../kit/text/badge.tsx'
+import { NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
@@ -27,7 +28,7 @@ export const lineColumns: readonly Column<LogLine>[] = [
     cell: ({ level }) => <Badge tone={levelTones[level]}>{level}</Badge>,
   },
   { key: 'tag', head: 'Tag', width: 130, wide: true, cell: ({ tag }) => <Text>{tag}</Text> },
-  { key: 'message', head: 'Message', cell: ({ message }) => <Text>{message}</Text> },
+  { key: 'message', head: 'Message', cell: ({ message }) => <NamedText>{message}</NamedText> },
 ]
 
 export const matchColumn: Column<LogLine> = {

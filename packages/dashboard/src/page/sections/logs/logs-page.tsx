@@ -10,6 +10,7 @@ import { Await, Empty } from '../../kit/states.tsx'
 import { FilterChoice, FilterInput, FilterTime, timeOf } from '../../kit/table/filter.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
+import { NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime } from '../../kit/text/time.tsx'
 import { AuthorJson } from './author-json.tsx'
@@ -155,7 +156,7 @@ function LinePane({ id, onClose }: { id: string; onClose(): void }) {
         {(found) => (
           <>
             <p className="break">
-              <Text>{found.message}</Text>
+              <NamedText>{found.message}</NamedText>
             </p>
             <Facts
               rows={{

@@ -8,6 +8,7 @@ import { Facts, Pane } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
 import { Badge, type Tone } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
+import { NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime } from '../../kit/text/time.tsx'
 import { AuthorJson } from '../logs/author-json.tsx'
@@ -131,7 +132,7 @@ function Timeline({ entries }: { entries: Entries }) {
             </span>
             {text !== '' && (
               <p className="break">
-                <Text>{text}</Text>
+                <NamedText>{text}</NamedText>
               </p>
             )}
           </li>

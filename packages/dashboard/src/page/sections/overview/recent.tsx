@@ -8,7 +8,7 @@ import { Card } from '../../kit/page.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Actor, NamedText } from '../../kit/text/links.tsx'
-import { None, Text } from '../../kit/text/text.tsx'
+import { None } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { FailureTable } from '../runtime/failure-table.tsx'
 
@@ -27,7 +27,7 @@ const columns: readonly Column<AuditEntry>[] = [
 const errorColumns: readonly Column<JournalEntry>[] = [
   { key: 'last', head: 'Last', width: 100, cell: (row) => <Time at={row.last_seen_ms} /> },
   { key: 'count', head: 'Times', width: 76, align: 'number', cell: (row) => grouped(row.count) },
-  { key: 'what', head: 'What', cell: ({ message }) => <Text>{message}</Text> },
+  { key: 'what', head: 'What', cell: ({ message }) => <NamedText>{message}</NamedText> },
   { key: 'where', head: 'Where', width: 110, wide: true, cell: ({ component }) => component },
 ]
 

@@ -4,6 +4,7 @@ import type { Listing } from '../../data/reads.ts'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
+import { NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
@@ -36,7 +37,7 @@ function columnsOf(sinceUnixMs: number): readonly Column<HandlerFailure>[] {
       ),
     },
     { key: 'count', head: 'Times', width: 70, align: 'number', cell: (it) => grouped(it.count) },
-    { key: 'reason', head: 'What', cell: ({ reason }) => <Text>{reason}</Text> },
+    { key: 'reason', head: 'What', cell: ({ reason }) => <NamedText>{reason}</NamedText> },
     { key: 'place', medium: true, head: 'Where', width: 150, cell: Place },
     {
       key: 'handler',

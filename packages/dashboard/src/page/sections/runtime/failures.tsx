@@ -10,6 +10,7 @@ import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
+import { NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 import { FailureTable, handlerOf, Place } from './failure-table.tsx'
@@ -73,7 +74,7 @@ function FailureDialog({ failure, onClose }: { failure: HandlerFailure; onClose(
       <div className="dialog-body">
         <div className="row note-box">
           <span className="grow break">
-            <Text>{reason}</Text>
+            <NamedText>{reason}</NamedText>
           </span>
           <CopyButton text={reason} what="reason" />
         </div>

@@ -6,6 +6,7 @@ import { ErrorNote } from '../../kit/error-state.tsx'
 import { Card } from '../../kit/page.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
+import { NamedText } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
 
 type Sent = { method: string; payload: string }
@@ -124,7 +125,7 @@ function Cause({
   if (reason === undefined) return null
   return (
     <p className="small">
-      <Text>{reason}</Text> {place && <code>{place}</code>}
+      <NamedText>{reason}</NamedText> {place && <code>{place}</code>}
     </p>
   )
 }

@@ -10,8 +10,7 @@ import { Await } from '../../kit/states.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { JsonView } from '../../kit/text/json-view.tsx'
-import { UserLink } from '../../kit/text/links.tsx'
-import { Text } from '../../kit/text/text.tsx'
+import { NamedText, UserLink } from '../../kit/text/links.tsx'
 import { ObjectEditor } from './object-editor.tsx'
 import { readers, writers } from './permissions.ts'
 import { ownerQuery, type Place } from './place.ts'
@@ -24,7 +23,7 @@ export function ObjectPane({ place, onClose }: { place: Place; onClose(): void }
   const { data } = stored
   return (
     <Pane
-      title={<Text>{key}</Text>}
+      title={<NamedText>{key}</NamedText>}
       label="Object"
       onClose={onClose}
       actions={

@@ -17,7 +17,7 @@ import type { Column } from '../../kit/table/columns.ts'
 import { FilterAccount } from '../../kit/table/filter-account.tsx'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
-import { UserLink } from '../../kit/text/links.tsx'
+import { NamedWords, UserLink } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { ImportDialog } from './import-dialog.tsx'
 import { NewObject } from './new-object.tsx'
@@ -133,7 +133,7 @@ function Collections() {
 }
 
 const columns: readonly Column<StorageRow>[] = [
-  { key: 'key', head: 'Key', cell: ({ key }) => <Text>{key}</Text> },
+  { key: 'key', head: 'Key', cell: ({ key }) => <NamedWords>{key}</NamedWords> },
   {
     key: 'owner',
     head: 'Owner',
@@ -218,7 +218,7 @@ const nameOf = ({ key }: StorageRow) => key
 function ObjectName({ row: { key, user_id } }: { row: StorageRow }) {
   return (
     <span className="row">
-      <Text>{key}</Text>
+      <NamedWords>{key}</NamedWords>
       {user_id === null ? <Badge>system</Badge> : <UserLink id={user_id} />}
     </span>
   )
