@@ -146,7 +146,7 @@ function pinOf([name, route]: [string, Route]): string {
   ].join(' | ')
 }
 
-it('[H-AUTH-5] the table of routes is the frozen list', () => {
+it('[H-AUTH-5] [H-OPS-8] the table of routes is the frozen list', () => {
   expect(routes.map(pinOf)).toEqual(pins)
 })
 

@@ -66,6 +66,9 @@ async function seedCommunity(client: ConsoleClient, accounts: Record<string, str
     await client.chat.append({ params: { channel: 'lobby' }, body: { sender, content } })
   }
   await client.chat.delete({ params: { channel: 'lobby', id: 3 } })
+  const [dora = '', emil = ''] = [accounts.dora, accounts.emil]
+  const secret = { sender: dora, content: 'a word between us', channel_type: 'direct' as const }
+  await client.chat.append({ params: { channel: `direct/${dora}/${emil}` }, body: secret })
   const guild = {
     sender: accounts.ana ?? '',
     content: 'raid at nine',
@@ -83,8 +86,13 @@ async function seedGameData(
   client: ConsoleClient,
   accounts: Record<string, string>,
 ): Promise<void> {
-  const value = { level: 3, seed: int64Max, inventory: [{ item: 'sword', count: 1 }] }
-  for (const key of ['slot-1', 'slot-2', 'slot/3']) {
+  const value = {
+    level: 3,
+    seed: int64Max,
+    inventory: [{ item: 'sword', count: 1 }],
+    of: accounts.ben,
+  }
+  for (const key of ['slot-1', 'slot-2', 'slot/3', accounts.ben ?? '']) {
     const query = { user_id: accounts.ana }
     await client.storage.put({ params: { collection: 'saves', key }, query, body: { value } })
   }

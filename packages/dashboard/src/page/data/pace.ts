@@ -18,6 +18,9 @@ export const pace = {
   calm: 15_000,
   /** What stands beside something that is read more often. */
   beside: 30_000,
+  /** The node's samples of a past hour, and of a day. */
+  hour: 30_000,
+  day: 300_000,
 } as const
 
 /** What is read often while it changes, and seldom once it rests. */

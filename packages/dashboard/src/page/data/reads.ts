@@ -60,15 +60,15 @@ export type Listing<Row> = {
   again(): void
   /** Any page of it, which is not kept: for what goes through all of them. */
   readPage(cursor: unknown): Promise<Page<Row, unknown>>
-  /** When it was read, as in `Reading`; undefined for rows that came with something else. */
-  readAtMs: number | undefined
+  /** When it was read, as in `Reading`. */
+  readAtMs: number
   /** What came since; undefined for lists that do not follow. */
   following?: Following | undefined
 }
 
 type PagesOptions<Row> = {
   /** How often all that was loaded is read again. */
-  everyMs?: (pages: readonly Page<Row, unknown>[]) => number
+  everyMs?: (pages: readonly Page<Row, unknown>[]) => number | false
   /** The list follows while it is at its top. */
   follow?: Follow<Row>
 }
@@ -120,7 +120,7 @@ export function usePages<Row, Cursor>(
 
 /** A list that comes as a whole, in the form of one that comes in pages. */
 export function wholeListing<Row>(
-  reading: Omit<Reading<unknown>, 'data' | 'readAtMs'> & { readAtMs?: number },
+  reading: Omit<Reading<unknown>, 'data'>,
   rows: readonly Row[] | undefined,
 ): Listing<Row> {
   const { asked, error, isPending, isPlaceholderData, refetch } = reading
@@ -140,10 +140,17 @@ export function wholeListing<Row>(
   }
 }
 
+/** What rows came with. */
+export type ReadWith = Pick<Reading<unknown>, 'readAtMs' | 'refetch'>
+
 /** Rows that came with something else, in the form of a list. */
-export function givenListing<Row>(asked: string, rows: readonly Row[]): Listing<Row> {
+export function givenListing<Row>(
+  asked: string,
+  rows: readonly Row[],
+  { readAtMs, refetch }: ReadWith,
+): Listing<Row> {
   const reading = { asked, error: null, isPending: false, isPlaceholderData: false }
-  return wholeListing({ ...reading, refetch: () => {} }, rows)
+  return wholeListing({ ...reading, readAtMs, refetch }, rows)
 }
 
 /** The offset of the next page, while there is one. */

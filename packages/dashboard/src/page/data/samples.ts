@@ -37,3 +37,34 @@ function growth(before: Sample, sample: Sample, name: string): number | null {
   const [was, is] = [before.metrics[name], sample.metrics[name]]
   return was === undefined || is === undefined || is < was ? null : is - was
 }
+
+/** What the node keeps of its past. */
+type Kept = {
+  from_unix_ms: number
+  step_ms: number
+  series: Readonly<Record<string, readonly (number | null)[]>>
+}
+
+/** Each value is of the end of its step. Steps of which nothing is known are left out. */
+export function samplesOf({ from_unix_ms, step_ms, series }: Kept): Sample[] {
+  const lines = Object.entries(series)
+  const count = lines[0]?.[1].length ?? 0
+  return Array.from({ length: count }, (_, at) => {
+    const known = lines.flatMap(([name, values]) => {
+      const value = values[at]
+      return value === null || value === undefined ? [] : [[name, value] as const]
+    })
+    return { atSec: (from_unix_ms + (at + 1) * step_ms) / 1000, metrics: Object.fromEntries(known) }
+  }).filter(({ metrics }) => Object.keys(metrics).length > 0)
+}
+
+/** The page's own readings are finer: those of the node stand where the page has none. */
+export function merged(
+  kept: readonly Sample[],
+  live: readonly Sample[],
+  stepSec: number,
+): Sample[] {
+  const own = stepSec > 10 ? live.slice(-1) : live
+  const isSeen = ({ atSec }: Sample) => own.some((one) => Math.abs(one.atSec - atSec) < stepSec)
+  return [...kept.filter((sample) => !isSeen(sample)), ...own].sort((a, b) => a.atSec - b.atSec)
+}

@@ -19,8 +19,9 @@ guildhall.room('board', {
   },
 })
 
-guildhall.on_match_join(({ room_id, participant }) => {
-  guildhall.log.write('info', 'duel', `participant ${participant} comes in`, { room_id })
+guildhall.on_match_join(({ room_id, participant, user_id }) => {
+  const words = `participant ${participant} comes in, ${user_id}`
+  guildhall.log.write('info', 'duel', words, { room_id })
 })
 
 guildhall.on_message(100, (_ctx, body) => {
@@ -44,6 +45,10 @@ guildhall.on_rpc('say', (_ctx, payload) => {
   for (let time = 1; time <= times; time += 1) {
     guildhall.log.write('info', 'say', `${word} ${time}`)
   }
+})
+guildhall.on_rpc('enter', async (_ctx, payload) => {
+  const { cup, user_id } = guildhall.json.decode(payload) as { cup: string; user_id: string }
+  await guildhall.tournaments.register(cup, user_id)
 })
 guildhall.on_rpc('boom', () => {
   throw new Error('the dice fell off the <table>')

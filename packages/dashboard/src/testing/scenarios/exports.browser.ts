@@ -1,15 +1,18 @@
 import { readFile } from 'node:fs/promises'
-import type { JsonObject } from '@guildhall/contract'
+import { int64Max, type JsonObject } from '@guildhall/contract'
 import type { Locator, Page } from 'playwright-core'
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { viewer } from '../served-node.ts'
-import type { Stage } from '../stage.ts'
+import type { LiveStage, Stage } from '../stage.ts'
 
 type Within = Pick<Locator, 'getByRole'>
 
 /** Lists that become files, and a file that becomes objects. */
-export function exportTests(stage: () => Stage): void {
-  it('[H-OPS-8] accounts are exported as the list shows them, by a viewer too', async () => {
+export function exportTests(stage: () => Stage, live: () => LiveStage): void {
+  // Its end comes while other tests run.
+  beforeAll(() => playSeason(live()))
+
+  it('accounts are exported as the list shows them, by a viewer too', async () => {
     const work = async ({ page, open }: { page: Page; open(path: string): Promise<unknown> }) => {
       await open('/accounts?filter=ana')
       await page.getByRole('link', { name: 'ana', exact: true }).waitFor()
@@ -23,7 +26,7 @@ export function exportTests(stage: () => Stage): void {
     await stage().with(work, { as: viewer })
   })
 
-  it('[H-OPS-1] [H-OPS-8] a board is exported with the names of its players', async () => {
+  it('[H-OPS-1] a board is exported with the names of its players', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/leaderboards/weekly')
       const ranks = page.getByRole('region', { name: 'Ranks' })
@@ -33,24 +36,24 @@ export function exportTests(stage: () => Stage): void {
     })
   })
 
-  it('[H-OPS-8] the results of a season are exported, all digits of a score', async () => {
-    await stage().with(async ({ page, open }) => {
-      const user_id = stage().seeded.accounts.nora ?? ''
-      const first = `{"tournament_id":"cup-2","user_id":"${user_id}","rank":1,`
-      const body = `{"items":[${first}"score":9223372036854775807,"subscore":-1}],"total":1}`
-      await page.route('**/tournaments/cup-2/results', (route) =>
-        route.fulfill({ contentType: 'application/json', body }),
-      )
-      await open('/tournaments/cup-2')
+  it('the results of a season are exported, all digits of a score', async () => {
+    const { node, seeded } = live()
+    const { nora, mia } = seeded.accounts
+    const params = { id: 'season' }
+    const stateOf = async () => (await node.client.tournaments.get({ params })).state
+    await expect.poll(stateOf).toBe('completed')
+    await live().with(async ({ page, open }) => {
+      await open('/tournaments/season')
       const results = page.getByRole('region', { name: 'Results' })
       expect((await exported(page, results, /^CSV/)).trimEnd().split('\r\n')).toEqual([
         'rank,username,user_id,score,subscore,tournament_id',
-        `1,nora,${user_id},9223372036854775807,-1,cup-2`,
+        `1,nora,${nora},9223372036854775807,-1,season`,
+        `2,mia,${mia},5,0,season`,
       ])
     })
   })
 
-  it('[H-OPS-8] bookings are exported from the wallet', async () => {
+  it('bookings are exported from the wallet', async () => {
     await stage().with(async ({ page, open }) => {
       const { node, seeded } = stage()
       const id = seeded.accounts.nora ?? ''
@@ -62,7 +65,7 @@ export function exportTests(stage: () => Stage): void {
     })
   })
 
-  it('[H-OPS-1] [H-OPS-8] purchases are exported as they are filtered, with names', async () => {
+  it('[H-OPS-1] purchases are exported as they are filtered, with names', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/purchases?product=season-pass')
       await page.getByRole('cell', { name: 'T-1', exact: true }).waitFor()
@@ -79,7 +82,7 @@ export function exportTests(stage: () => Stage): void {
     })
   })
 
-  it('[H-OPS-8] an export that was stopped reads nothing more, is saved so far, and goes on', async () => {
+  it('an export that was stopped reads nothing more, is saved so far, and goes on', async () => {
     const row = (id: string) =>
       `{"user_id":"u","transaction_id":"${id}","product_id":"p","store":"store_a",` +
       `"validated_at_unix_ms":1,"receipt_sha256":"${'0'.repeat(64)}"}`
@@ -119,7 +122,7 @@ export function exportTests(stage: () => Stage): void {
     })
   })
 
-  it('[H-OPS-8] objects go out and come in again, after a dry run', async () => {
+  it('objects go out and come in again, after a dry run', async () => {
     await stage().with(async ({ page, open }) => {
       const { client } = stage().node
       const put = (key: string, value: JsonObject) =>
@@ -154,6 +157,29 @@ export function exportTests(stage: () => Stage): void {
       expect((await client.storage.get({ params, query: {} })).value).toEqual({ n: 2 })
     })
   })
+}
+
+/** Two players enter a tournament that ends in three seconds, and one has the largest score. */
+async function playSeason({ node: { client }, seeded: { accounts } }: LiveStage): Promise<void> {
+  const params = { id: 'season' }
+  await client.leaderboards.create({ body: params })
+  const endMs = Date.now() + 3_000
+  await client.tournaments.create({
+    body: {
+      ...{ id: 'season', leaderboard_id: 'season', registration_opens_at_unix_ms: 0 },
+      ...{ registration_closes_at_unix_ms: endMs, starts_at_unix_ms: endMs },
+      ends_at_unix_ms: endMs,
+    },
+  })
+  await client.tournaments.transition({ params, body: { state: 'registration_open' } })
+  const scores = { nora: { score: int64Max, subscore: -1 }, mia: { score: 5, subscore: 0 } }
+  for (const [name, score] of Object.entries(scores)) {
+    const user_id = accounts[name] ?? ''
+    const payload = JSON.stringify({ cup: 'season', user_id })
+    await client.runtime.rpc({ params: { method: 'enter' }, body: { payload } })
+    await client.leaderboards.submit({ params, body: { user_id, ...score } })
+  }
+  await client.tournaments.transition({ params, body: { state: 'running' } })
 }
 
 async function choose(dialog: Locator, text: string): Promise<void> {

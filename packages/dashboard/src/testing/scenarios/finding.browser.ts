@@ -6,9 +6,10 @@ import type { LiveStage } from '../stage.ts'
 /** Whatever an operator has of a thing leads to it. */
 export function findingTests(stage: () => LiveStage): void {
   it('[H-OPS-4] the palette finds each kind of thing by its name or id', async () => {
-    const { node, played } = stage()
+    const { node, played, seeded } = stage()
     const query = { limit: 10 }
     const [match] = (await node.client.matchRecords.list({ query })).items
+    const { dora = '' } = seeded.accounts
     const [line] = (await node.client.scriptLogs.list({ query })).items
     const found: readonly (readonly [text: string, option: RegExp, path: RegExp])[] = [
       ['weekl', /^weekly.*leaderboard/, /\/leaderboards\/weekly$/],
@@ -22,6 +23,8 @@ export function findingTests(stage: () => LiveStage): void {
       [line?.log_id ?? '', /^ml1-.*log line/, /\/logs\/ml1-/],
       ['ana the', /^ana · Ana the Bold.*account/, /\/accounts\/user-/],
       ['dor', /^dora.*account/, /\/accounts\/user-/],
+      [dora, /^dora.*account/, new RegExp(`/accounts/${dora}$`)],
+      [`direct/${dora}`, /^direct\/dora\/emil.*channel/, /\/chat\/direct%2Fuser-/],
       ['ora', /^All accounts with this/, /\/accounts\?filter=ora$/],
       ['Red T', /^Red Team.*group/, /\/groups\/\d+$/],
     ]
@@ -60,7 +63,7 @@ export function findingTests(stage: () => LiveStage): void {
     })
   })
 
-  it('[H-OPS-4] accounts are found by what players say of themselves, and the address keeps it', async () => {
+  it('[H-OPS-4] accounts are found by what players say of themselves, in lists and in fields', async () => {
     const player = createPlayer(stage().node.url)
     await player.signIn.email({
       ...{ email: 'Support.Case@example.com', password: 'a long password' },
@@ -86,6 +89,23 @@ export function findingTests(stage: () => LiveStage): void {
       await page.getByRole('heading', { level: 1 }).getByText('gus').waitFor()
       await page.goBack()
       await expect.poll(() => rowsOf(page)).toEqual(['gus'])
+
+      await open('/purchases?new=yes')
+      const account = page.getByRole('dialog').getByLabel('Account')
+      const offered = page.getByRole('dialog').locator('datalist option')
+      const named = [
+        ['ana the', 'ana', 'Ana the Bold'],
+        ['SUPPORT.case@example.com', 'the-case', 'SUPPORT.case@example.com'],
+        ['dor', 'dora', stage().seeded.accounts.dora],
+      ] as const
+      for (const [typed, username, words] of named) {
+        await account.fill(typed)
+        await expect.poll(() => offered.allTextContents()).toEqual([words])
+        expect(await offered.getAttribute('value')).toBe(username)
+      }
+      await account.fill('nobody-of-this-name')
+      await page.getByText('No name begins like this').waitFor()
+      expect(await offered.count()).toBe(0)
       expect(complaints).toEqual([])
     })
   })

@@ -3,7 +3,7 @@ import type { LiveStage } from '../stage.ts'
 
 /** Lists are narrowed to what is looked for, and shown as this browser wants it. */
 export function narrowingTests(stage: () => LiveStage): void {
-  it('[H-OPS-8] lines are found by their text and time, and what was searched is said', async () => {
+  it('lines are found by their text and time, and what was searched is said', async () => {
     await stage().with(async ({ page, open, complaints, violations }) => {
       await open('/logs')
       const table = page.getByRole('table', { name: 'Log lines' })
@@ -20,7 +20,7 @@ export function narrowingTests(stage: () => LiveStage): void {
     })
   })
 
-  it('[H-OPS-8] purchases are counted by product, and a name picks the user', async () => {
+  it('purchases are counted by product, and a name picks the user', async () => {
     await stage().with(async ({ page, open, violations }) => {
       await open('/purchases')
       await page.getByText('Sums').click()

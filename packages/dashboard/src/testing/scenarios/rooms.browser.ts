@@ -37,6 +37,12 @@ export function roomTests(stage: () => LiveStage): void {
       await expect.poll(() => ends).toEqual(['cheat removed'])
       await pane.getByText('1 of 4').waitFor()
 
+      await pane.getByRole('link', { name: /^….{8}$/ }).click()
+      const record = page.getByRole('complementary', { name: 'Match' })
+      await record.getByText(`${id} on `).waitFor()
+      await record.getByText('comes in').first().waitFor()
+      await page.goBack()
+
       await pane.getByText('Call an RPC of the script').click()
       await expect.poll(() => pane.getByLabel('Payload').inputValue()).toBe(`{"room_id":${id}}`)
       await pane.getByLabel('Method').fill('roll')

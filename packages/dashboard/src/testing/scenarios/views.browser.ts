@@ -55,16 +55,18 @@ export const views: readonly (readonly [path: string, sign: string])[] = [
 export function viewTests(stage: () => LiveStage): void {
   let operator: Operator
   let ids: Readonly<Record<string, string>>
+  let known: readonly string[]
 
   beforeAll(async () => {
     operator = await signedIn(stage().browser, stage().node)
     ids = await idsOf(stage())
+    known = [...Object.values(stage().seeded.accounts), stage().played.player]
   })
 
   afterAll(() => operator?.leave())
 
   it.each(views)(
-    '/dashboard%s is accessible in light and dark, fits, and has nothing to complain of',
+    '[H-OPS-1] /dashboard%s is accessible in light and dark, fits, names accounts, says its age',
     async (path, sign) => {
       const { page, open, complaints, violations } = operator
       await page.setViewportSize({ width: 1440, height: 900 })
@@ -74,6 +76,8 @@ export function viewTests(stage: () => LiveStage): void {
       expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
       expect(await page.evaluate<string[]>(cutHeads)).toEqual([])
       expect(await violations()).toEqual([])
+      await expect.poll(() => page.evaluate<string[]>(rawIds(known))).toEqual([])
+      expect(await page.evaluate<string[]>(agelessLists)).toEqual([])
       for (const width of [1024, 390]) {
         await page.setViewportSize({ width, height: 900 })
         const overflow = 'document.documentElement.scrollWidth - innerWidth'
@@ -88,6 +92,30 @@ export function viewTests(stage: () => LiveStage): void {
     },
   )
 }
+
+/** Where an id stands as itself beside the name, to be told apart by and copied. */
+const idsOnPurpose = '.copyable code, .hint code, .table-frame [aria-label="Accounts"] code'
+
+/** Ids of accounts that are read where their names are known [H-OPS-1]. */
+const rawIds = (known: readonly string[]) => `(() => {
+  const known = new Set(${JSON.stringify(known)})
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const found = []
+  while (walker.nextNode()) {
+    const { data, parentElement } = walker.currentNode
+    for (const [id] of data.matchAll(/user-[0-9a-f]{32}/g)) {
+      if (!known.has(id) || parentElement.closest('${idsOnPurpose}')) continue
+      if (parentElement.checkVisibility()) found.push(data)
+    }
+  }
+  return found
+})()`
+
+/** Lists that do not say how old they are. */
+const agelessLists = `[
+  ...[...document.querySelectorAll('.table-frame')].map((frame) => frame.nextElementSibling),
+  ...document.querySelectorAll('.pane:has(.messages, .timeline, [aria-label="Members"])'),
+].map((list) => list?.textContent ?? '').filter((text) => !/read \\d+ (s|min) ago/.test(text))`
 
 /** Heads of cards whose words do not fit in. */
 const cutHeads = `[...document.querySelectorAll('.card-head')]

@@ -60,6 +60,28 @@ export function watchingTests(stage: () => LiveStage): void {
     })
   })
 
+  it('[H-OPS-3] a fresh page has the past at once, of the range in the address, with marks', async () => {
+    const { client } = stage().node
+    const known = async () => {
+      const { series } = await client.history.get({ query: { range: '5m' } })
+      return series.connections_active?.filter((value) => value !== null).length ?? 0
+    }
+    await expect.poll(known).toBeGreaterThan(2)
+    await stage().with(async ({ page, open }) => {
+      await open('')
+      // What the page reads from here on would become lines as well.
+      await page.route('**/status', () => undefined)
+      await expect.poll(() => page.evaluate<number>(lineWidth)).toBeGreaterThan(0.02)
+      await page.getByRole('button', { name: '1 h' }).click()
+      await expect.poll(() => page.url()).toContain('range=1h')
+      const marks = page.getByRole('list', { name: 'Marks in the plots' })
+      await marks.getByRole('listitem').first().waitFor()
+      await page.unroute('**/status')
+      await page.reload()
+      await page.getByRole('button', { name: '1 h', pressed: true }).waitFor()
+    })
+  })
+
   it('a script is read again after its node started anew between two readings', async () => {
     const work = async ({ page, open }: Operator) => {
       await page.clock.install()
@@ -162,6 +184,23 @@ function requestsOf(page: Page) {
     answered: () => expect.poll(() => open.size, { interval: 5 }).toBe(0),
   }
 }
+
+/** How far the line of open connections goes, as a part of its plot. */
+const lineWidth = `(() => {
+  const canvas = document.querySelector('[aria-label^="Connections:"] canvas')
+  if (!canvas?.width) return 0
+  const probe = document.body.appendChild(document.createElement('span'))
+  probe.style.color = 'var(--plot-1)'
+  const wanted = getComputedStyle(probe).color.match(/\\d+/g).map(Number)
+  probe.remove()
+  const { width, height } = canvas
+  const { data } = canvas.getContext('2d').getImageData(0, 0, width, height)
+  const isLine = (at) =>
+    data[at + 3] > 60 && wanted.every((part, index) => Math.abs(part - data[at + index]) < 12)
+  const columns = []
+  for (let at = 0; at < data.length; at += 4) if (isLine(at)) columns.push((at / 4) % width)
+  return (Math.max(...columns, 0) - Math.min(...columns, width)) / width
+})()`
 
 const frame = "document.querySelector('.table-frame')"
 

@@ -242,7 +242,7 @@ it('[R-CL-21] a room of another node is shown as that node answers', async () =>
   expect((await send('GET', '/matches/9')).status).toBe(404)
 })
 
-it('[H-OPS-8] says how much comes into a room, also into one of another node', async () => {
+it('says how much comes into a room, also into one of another node', async () => {
   const there = { match_id: 'mt1-8', opened_at_unix_ms: 4, messages_total: 9 }
   const asked: unknown[] = []
   const { send } = await setUp([room(5)], {

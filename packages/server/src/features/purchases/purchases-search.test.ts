@@ -34,7 +34,7 @@ describe.each(testBackends)('purchases are narrowed on $name', (backend) => {
   const sums = async (query: Query) =>
     purchasesApi.sums.ok.parse((await ask('purchase-sums', query)).body)
 
-  it('[H-OPS-8] by user, product and time, newest first', async () => {
+  it('[H-PUR-3] by user, product and time, newest first', async () => {
     expect(await found({})).toBe('t-5 t-4 t-3 t-2 t-1')
     expect(await found({ product_id: 'gems' })).toBe('t-5 t-4 t-2 t-1')
     expect(await found({ user_id: 'ann' })).toBe('t-4 t-3 t-1')
@@ -48,7 +48,7 @@ describe.each(testBackends)('purchases are narrowed on $name', (backend) => {
     expect(await found({ to: Number.MAX_SAFE_INTEGER })).toBe('t-5 t-4 t-3 t-2 t-1')
   })
 
-  it('[H-OPS-8] page by page, also within one moment', async () => {
+  it('[H-PUR-3] page by page, also within one moment', async () => {
     for (const transaction_id of ['z', 'y', 'x']) {
       await operator.buy({ transaction_id, product_id: 'gems' })
     }
@@ -67,7 +67,7 @@ describe.each(testBackends)('purchases are narrowed on $name', (backend) => {
     expect((await ask('purchase-search', { after: 'nobody' })).status).toBe(400)
   })
 
-  it('[H-OPS-8] and counted, by product and store, over the same rows', async () => {
+  it('and counted, by product and store, over the same rows', async () => {
     const at = (index: number) => startUnixMs + 10 * index
     expect(await sums({})).toEqual({
       purchases: 5,
@@ -90,14 +90,14 @@ describe.each(testBackends)('purchases are narrowed on $name', (backend) => {
     expect(await sums({ user_id: 'nobody' })).toEqual(none)
   })
 
-  it('[H-OPS-8] names so many products, and says that there are more', async () => {
+  it('names so many products, and says that there are more', async () => {
     for (let index = 0; index < 99; index += 1) await operator.buy({ product_id: `p-${index}` })
     const { products, products_complete, purchases } = await sums({})
     expect([products.length, products_complete, purchases]).toEqual([100, false, 104])
     expect(products[0]).toMatchObject({ product_id: 'gems', store: 'custom' })
   })
 
-  it('[H-OPS-8] refuses what is malformed', async () => {
+  it('refuses what is malformed', async () => {
     for (const query of [{ product_id: '' }, { from: '-1' }, { to: '1e3' }, { store: 'custom' }]) {
       for (const path of ['purchase-search', 'purchase-sums']) {
         expect([query, (await ask(path, query as Query)).status]).toEqual([query, 400])

@@ -41,13 +41,13 @@ describe.each(testBackends)('lines of scripts are looked through on $name', (bac
   const keep = (lines: readonly LogRow[]) => scriptLogsStore.insert(scenario.db, lines)
 
   if (backend.name === 'in-memory') {
-    it('[H-OPS-8] [O-DB-5] nothing is found in memory, where no lines are kept', async () => {
+    it('[O-DB-5] nothing is found in memory, where no lines are kept', async () => {
       expect(await search({ text: 'a' })).toEqual({ items: [], durable: false, dropped_total: 0 })
     })
     return
   }
 
-  it('[H-OPS-8] by what the message contains, letter by letter, beside the filters', async () => {
+  it('[H-LOG-1] by what the message contains, letter by letter, beside the filters', async () => {
     await keep([
       lineAt(1, { message: 'sold a Sword', level: 'warn' }),
       lineAt(2, { message: 'sold a sword', payload_json: '{"of":"ann"}', match_id: match }),
@@ -68,7 +68,7 @@ describe.each(testBackends)('lines of scripts are looked through on $name', (bac
     ])
   })
 
-  it('[H-OPS-8] by when they were written, both ends with them', async () => {
+  it('by when they were written, both ends with them', async () => {
     await keep([lineAt(0), lineAt(10), lineAt(20), lineAt(200_000)])
     const [from, to] = [noonUnixMs + 10, noonUnixMs + 20]
     expect(await messages({ from, to })).toEqual(['line 20', 'line 10'])
@@ -79,13 +79,13 @@ describe.each(testBackends)('lines of scripts are looked through on $name', (bac
     expect(await messages({ to: Number.MAX_SAFE_INTEGER })).toHaveLength(4)
   })
 
-  it('[H-OPS-8] the time is that of the line, also where its id is of a moment before', async () => {
+  it('the time is that of the line, also where its id is of a moment before', async () => {
     await keep([lineAt(0, { created_at_unix_ms: noonUnixMs + 30_000 })])
     expect(await messages({ from: noonUnixMs + 1 })).toEqual(['line 0'])
     expect(await messages({ to: noonUnixMs + 29_999 })).toEqual([])
   })
 
-  it('[H-OPS-8] so many for one page, which says how far that went', async () => {
+  it('so many for one page, which says how far that went', async () => {
     const oldest = lineAt(0, { message: 'the needle', tag: 'odd' })
     const others = Array.from({ length: linesLookedThrough }, (_, index) => lineAt(index + 1))
     for (let at = 0; at < others.length; at += 2_000) await keep(others.slice(at, at + 2_000))
@@ -106,7 +106,7 @@ describe.each(testBackends)('lines of scripts are looked through on $name', (bac
     ])
   })
 
-  it('[H-OPS-8] [H-AUD-4] in sight of the ring, and refuses what is malformed', async () => {
+  it('[H-AUD-4] in sight of the ring, and refuses what is malformed', async () => {
     await ask({ match_id: match, text: 'a secret' })
     const [seen] = scenario.api.features.audit.recorder.newest(1, () => true)
     expect(seen).toMatchObject({ action: 'logs.list', target: match, details: 'returned=0' })

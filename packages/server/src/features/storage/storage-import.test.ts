@@ -57,7 +57,7 @@ describe.each(testBackends)('an import of objects on $name', (backend) => {
     expect(await operator.trailOf('rules/day (system)')).toHaveLength(1)
   })
 
-  it('[H-OPS-8] takes what an export gives, integers exact, and changes nothing by it', async () => {
+  it('takes what an export gives, integers exact, and changes nothing by it', async () => {
     const text = '{"collection":"saves","key":"big","value":{"n":9223372036854775807,"a":[]}}'
     expect(await imported(`{"objects":[${text}]}`)).toEqual({ ...none, created: 1 })
     const exported = (await operator.send('GET', '/storage-values/saves')).text
@@ -69,7 +69,7 @@ describe.each(testBackends)('an import of objects on $name', (backend) => {
     expect((await operator.send('GET', '/storage-values/saves')).text).toBe(exported)
   })
 
-  it('[H-OPS-8] refuses, keeps or replaces what is there and differs', async () => {
+  it('refuses, keeps or replaces what is there and differs', async () => {
     await imported({ objects: [save('one'), save('two')] })
     const changed = [save('one'), save('two', { level: 9 }), save('three')]
     const refused = await send({ objects: changed })
@@ -88,7 +88,7 @@ describe.each(testBackends)('an import of objects on $name', (backend) => {
     expect(await operator.trailOf('saves/one (user ana)')).toHaveLength(1)
   })
 
-  it('[H-OPS-8] says in a dry run what would become of each, and changes nothing', async () => {
+  it('says in a dry run what would become of each, and changes nothing', async () => {
     await imported({ objects: [save('one'), save('two')] })
     const before = [await values(), await operator.collections(), await audited()]
     const objects = [
@@ -126,7 +126,7 @@ describe.each(testBackends)('an import of objects on $name', (backend) => {
     expect(await values()).toEqual(before[0])
   })
 
-  it('[H-OPS-8] is whole or nothing, whichever object is refused', async () => {
+  it('is whole or nothing, whichever object is refused', async () => {
     const good = Array.from({ length: 20 }, (_, index) => save(`k-${index}`))
     for (const bad of [save('k-1'), save('bad', [1]), save('bad', {}, { version: 'x' })]) {
       const answer = await send({ objects: [...good, bad] })
@@ -208,7 +208,7 @@ describe.each(testBackends)('an import of objects on $name', (backend) => {
     expect(foreign.status).toBe(400)
   })
 
-  it('[H-OPS-8] a page of values has at most a mebibyte, or one object', async () => {
+  it('a page of values has at most a mebibyte, or one object', async () => {
     const large = { text: 'x'.repeat(400_000) }
     for (const key of ['a', 'b', 'c', 'd', 'e']) await operator.put(pathOfSave(key), large)
     const sizes: number[] = []

@@ -29,7 +29,7 @@ describe.each(testBackends)('the ledger of an account on $name', (backend) => {
     return walletApi.ledger.ok.parse(readJson(answer.text).value)
   }
 
-  it('[H-OPS-8] has every booking, newest first, page by page, and none of others', async () => {
+  it('[H-WAL-1] has every booking, newest first, page by page, and none of others', async () => {
     const deltas: bigint[] = []
     const seqs: number[] = []
     let before = ''
@@ -50,7 +50,7 @@ describe.each(testBackends)('the ledger of an account on $name', (backend) => {
     expect(seqs).toEqual(seqs.toSorted((a, b) => b - a))
   })
 
-  it('[H-OPS-8] gives 50 of them, and at most 200; before the first there is none', async () => {
+  it('gives 50 of them, and at most 200; before the first there is none', async () => {
     expect((await page('')).items).toHaveLength(50)
     expect((await page('?limit=1000')).items).toHaveLength(131)
     expect(await page('?before=0')).toEqual({ items: [] })

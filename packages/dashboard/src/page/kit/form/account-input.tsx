@@ -1,7 +1,8 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import type { AccountRow } from '@guildhall/contract'
 import { type InputHTMLAttributes, useId } from 'react'
-import { findAccount } from '../../data/accounts.ts'
+import { isAccountId } from '../../../model/text.ts'
+import { isEmail } from '../../data/accounts.ts'
 import { useRead } from '../../data/reads.ts'
 import { useSettled } from '../../data/settled.ts'
 import { Text } from '../text/text.tsx'
@@ -13,8 +14,12 @@ type AccountInputProps = InputHTMLAttributes<HTMLInputElement> & {
 }
 
 const suggestionsMax = 8
+/** So many letters of a display name are sought: more of them may be too long for the node. */
+const nameMax = 60
 
-/** Takes an id or a username, offers those that match, and says whose it is. */
+/**
+ * Takes an id or a username, offers those that match by any of their names, and says whose it is.
+ */
 export function AccountInput({ value, isBrief = false, ...attributes }: AccountInputProps) {
   const list = useId()
   const typed = value.trim()
@@ -40,7 +45,7 @@ export function AccountInput({ value, isBrief = false, ...attributes }: AccountI
       <datalist id={list}>
         {items.map(({ id, username, display_name }) => (
           <option key={id} value={username}>
-            {display_name ?? id}
+            {hintOf(filter, { id, display_name })}
           </option>
         ))}
       </datalist>
@@ -50,17 +55,24 @@ export function AccountInput({ value, isBrief = false, ...attributes }: AccountI
             <Text>{exact.username}</Text>, <code>{exact.id}</code>
           </>
         )}
-        {isUnknown && 'No username begins like this, and no account has this id.'}
+        {isUnknown && 'No name begins like this, and no account has this id or e-mail.'}
       </span>
     </>
   )
 }
 
-/** Those whose username begins like this, or the account of this id. */
+/** Browsers offer only what has the typed text in it, and an e-mail is shown nowhere else. */
+function hintOf(typed: string, { id, display_name }: Pick<AccountRow, 'id' | 'display_name'>) {
+  return isEmail(typed) || id === typed ? typed : (display_name ?? id)
+}
+
+/** Those whose username begins like this; if there are none, one more request by what it may be. */
 async function suggested(client: ConsoleClient, typed: string): Promise<readonly AccountRow[]> {
-  const query = { username_prefix: typed, limit: suggestionsMax }
-  const { items } = await client.consoleAccounts.search({ query })
-  if (items.length > 0) return items
-  const account = await findAccount(typed)
-  return account === undefined ? [] : [account]
+  const { list, search } = client.consoleAccounts
+  const limit = suggestionsMax
+  const named = await search({ query: { username_prefix: typed, limit } })
+  if (named.items.length > 0) return named.items
+  if (isAccountId(typed)) return (await list({ query: { id: typed, limit: 1 } })).items
+  const by = isEmail(typed) ? { email: typed } : { display_name: typed.slice(0, nameMax) }
+  return (await search({ query: { ...by, limit } })).items
 }

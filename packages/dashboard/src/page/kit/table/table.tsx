@@ -37,8 +37,6 @@ export type TableProps<Row> = {
   empty: ReactNode
   /** Within a page that scrolls as a whole. */
   inline?: boolean
-  /** Says how old it is, which one that is inline does not do by itself. */
-  aged?: boolean | undefined
   /** In pixels: a table of many columns is wider than its place. */
   minWidth?: number
   /** Said at the foot in place of the count. */
@@ -93,7 +91,7 @@ function PlainTable<Row>(props: PlainProps<Row>) {
     return (
       <>
         {props.empty}
-        {isFooted(props) && <TableFoot {...props} />}
+        <TableFoot {...props} />
       </>
     )
   }
@@ -117,13 +115,9 @@ function PlainTable<Row>(props: PlainProps<Row>) {
           <TableBody key={asked} {...props} rows={rows} frame={frame} />
         </table>
       </div>
-      {(isFooted(props) || listing.hasMore) && <TableFoot {...props} />}
+      <TableFoot {...props} />
     </>
   )
-}
-
-function isFooted<Row>({ inline, aged }: PlainProps<Row>): boolean {
-  return aged === true || !inline
 }
 
 /** What the columns need: with less room the frame scrolls sideways, and nothing is squeezed. */
@@ -295,7 +289,7 @@ function TableFoot<Row>({ listing, foot, inline }: PlainProps<Row>) {
   return (
     <div className={inline ? 'table-foot inline' : 'table-foot'}>
       {rows.length > 0 && <span>{foot ?? count}</span>}
-      {readAtMs !== undefined && readAtMs > 0 && <ReadAge readAtMs={readAtMs} again={again} />}
+      {readAtMs > 0 && <ReadAge readAtMs={readAtMs} again={again} />}
       {error !== null && <span className="problem">The last reading failed.</span>}
       {hasMore && rows.length > 0 && (
         <button type="button" className="tiny" onClick={more} disabled={isFetchingMore}>

@@ -6,7 +6,7 @@ import { useChange } from '../../data/changes.ts'
 import { call } from '../../data/console-client.ts'
 import { usePathPart, useQueryPart } from '../../data/location.ts'
 import { useMay } from '../../data/permissions.ts'
-import { useRead } from '../../data/reads.ts'
+import { type ReadWith, useRead } from '../../data/reads.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
 import { toast } from '../../kit/dialog/toasts.tsx'
 import { downloadJson } from '../../kit/download.ts'
@@ -59,7 +59,7 @@ function OneAccount({ id }: { id: string }) {
     >
       {(data !== undefined || !isMissing) && <Tabs label="Parts of the account" tabs={tabs} />}
       <div className="page-scroll">
-        <Await query={account}>{(found) => <Tab account={found} tab={tab} />}</Await>
+        <Await query={account}>{(found) => <Tab account={found} read={account} tab={tab} />}</Await>
       </div>
     </Page>
   )
@@ -79,7 +79,9 @@ function Head({ account, missing }: HeadProps) {
   )
 }
 
-function Tab({ account, tab }: { account: AccountDetail; tab: string }) {
+type TabProps = { account: AccountDetail; read: ReadWith; tab: string }
+
+function Tab({ account, read, tab }: TabProps) {
   const { id } = account
   switch (tab) {
     case 'story':
@@ -101,7 +103,7 @@ function Tab({ account, tab }: { account: AccountDetail; tab: string }) {
     case 'sessions':
       return <SessionsTab account={account} />
     default:
-      return <AccountProfile account={account} />
+      return <AccountProfile account={account} read={read} />
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AccountDetail } from '@guildhall/contract'
-import { givenListing } from '../../data/reads.ts'
+import { givenListing, type ReadWith } from '../../data/reads.ts'
 import { Card, Facts } from '../../kit/page.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
@@ -25,7 +25,9 @@ const identityColumns: readonly Column<Identity>[] = [
   },
 ]
 
-export function AccountProfile({ account }: { account: AccountDetail }) {
+type ProfileProps = { account: AccountDetail; read: ReadWith }
+
+export function AccountProfile({ account, read }: ProfileProps) {
   const { id, username, display_name, metadata, identities } = account
   return (
     <div className="columns">
@@ -45,7 +47,7 @@ export function AccountProfile({ account }: { account: AccountDetail }) {
           <DataTable
             label="Credentials"
             columns={identityColumns}
-            listing={givenListing(id, identities)}
+            listing={givenListing(id, identities, read)}
             rowKey={({ provider, external_id }) => `${provider} ${external_id}`}
             empty={<None>No credential is linked: nobody can sign in.</None>}
             inline={true}

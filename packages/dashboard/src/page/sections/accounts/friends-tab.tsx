@@ -79,7 +79,6 @@ export function FriendsTab({ account }: { account: AccountDetail }) {
         rowKey={({ user_id }) => user_id}
         empty={<None>No friends, invitations or blocks.</None>}
         inline={true}
-        aged={true}
       />
       {adding && <AddFriend id={id} onClose={() => setAdding(false)} />}
       {leaving && (

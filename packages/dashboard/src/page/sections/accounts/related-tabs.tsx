@@ -53,7 +53,6 @@ export function GroupsTab({ id }: { id: string }) {
         rowKey={(group) => String(group.id)}
         empty={<None>Member of no group.</None>}
         inline={true}
-        aged={true}
       />
     </Card>
   )
@@ -70,7 +69,6 @@ export function StorageTab({ id }: { id: string }) {
         rowKey={({ collection, key }) => `${collection} ${key}`}
         empty={<None>Owns no object.</None>}
         inline={true}
-        aged={true}
       />
     </Card>
   )
@@ -110,7 +108,6 @@ export function NotificationsTab({ id }: { id: string }) {
         rowKey={(notification) => String(notification.id)}
         empty={<None>None for this account.</None>}
         inline={true}
-        aged={true}
       />
     </Card>
   )
@@ -155,7 +152,6 @@ export function ChatTab({ id }: { id: string }) {
         rowKey={({ channel }) => channel}
         empty={<None>No channel has this id in its name.</None>}
         inline={true}
-        aged={true}
       />
     </Card>
   )
@@ -199,7 +195,6 @@ export function PurchasesTab({ id }: { id: string }) {
         rowKey={({ transaction_id }) => transaction_id}
         empty={<None>Nothing bought.</None>}
         inline={true}
-        aged={true}
       />
     </Card>
   )

@@ -84,7 +84,6 @@ export function SessionsTab({ account }: { account: AccountDetail }) {
         rowKey={(session) => session.id}
         empty={<None>The player is signed in nowhere.</None>}
         inline={true}
-        aged={true}
       />
       {asked === 'all' && <EndAll account={account} count={listing.total} onClose={close} />}
       {asked !== undefined && asked !== 'all' && (

@@ -133,7 +133,6 @@ export function StoryTab({ account }: { account: AccountDetail }) {
           rowKey={({ kind, ref, at_unix_ms }) => `${kind} ${ref} ${at_unix_ms}`}
           empty={<None>Nothing is kept of this account.</None>}
           inline={true}
-          aged={true}
         />
       </Card>
     </div>
@@ -167,7 +166,6 @@ function Ranks({ id }: { id: string }) {
         rowKey={({ board }) => board}
         empty={<None>No record on any board.</None>}
         inline={true}
-        aged={true}
       />
     </Card>
   )

@@ -69,7 +69,6 @@ export function WalletTab({ account }: { account: AccountDetail }) {
               rowKey={({ seq }) => String(seq)}
               empty={<None>Nothing was ever booked.</None>}
               inline={true}
-              aged={true}
             />
           </Card>
           {adjusting && <AdjustWallet account={account} onClose={() => setAdjusting(false)} />}

@@ -7,6 +7,7 @@ import { ErrorState } from '../../kit/error-state.tsx'
 import { Pane } from '../../kit/page.tsx'
 import { Empty, Skeleton } from '../../kit/states.tsx'
 import { type BulkAction, BulkBar } from '../../kit/table/bulk.tsx'
+import { ListHead } from '../../kit/table/list-head.tsx'
 import { NewRows, useTopWatch } from '../../kit/table/new-rows.tsx'
 import { type Picking, usePicking } from '../../kit/table/picking.ts'
 import { PickBox } from '../../kit/table/table-row.tsx'
@@ -30,6 +31,7 @@ export function ChannelPane({ channel, onClose }: { channel: string; onClose(): 
   return (
     <Pane title={<NamedText>{channel}</NamedText>} label="Channel" onClose={onClose}>
       <NewRows following={history.following} frame={frame} noun="new message" />
+      <ListHead title="Messages" read={{ ...history, refetch: history.again }} />
       {history.isLoading && <Skeleton />}
       {history.error && <ErrorState error={history.error} again={history.again} />}
       {!history.isLoading && history.rows.length === 0 && <Empty title="No message is kept" />}

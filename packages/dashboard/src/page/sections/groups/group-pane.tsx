@@ -38,7 +38,7 @@ export function GroupPane({ id, onClose }: { id: number; onClose(): void }) {
                 Founded: <ExactTime at={found.created_at_unix_ms} />,
               }}
             />
-            <Members group={found} />
+            <Members group={found} read={group} />
           </>
         )}
       </Await>

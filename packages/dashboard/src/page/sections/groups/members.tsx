@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useChange } from '../../data/changes.ts'
 import { useName } from '../../data/names.ts'
 import { useMay } from '../../data/permissions.ts'
-import { givenListing } from '../../data/reads.ts'
+import { givenListing, type ReadWith } from '../../data/reads.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
 import { ErrorNote } from '../../kit/error-state.tsx'
 import { accountField } from '../../kit/form/account-field.ts'
@@ -42,7 +42,9 @@ const columns: readonly Column<Member>[] = [
 type Step = { user_id: string; step: 'promote' | 'demote' }
 const done = { promote: 'Promoted', demote: 'Demoted' } as const
 
-export function Members({ group }: { group: GroupDetail }) {
+type MembersProps = { group: GroupDetail; read: ReadWith }
+
+export function Members({ group, read }: MembersProps) {
   const { id, members } = group
   const [adding, setAdding] = useState(false)
   const [kicked, setKicked] = useState<string>()
@@ -87,7 +89,7 @@ export function Members({ group }: { group: GroupDetail }) {
       <DataTable
         label="Members of the group"
         columns={mayChange ? [...columns, ladder] : columns}
-        listing={givenListing(String(id), members)}
+        listing={givenListing(String(id), members, read)}
         rowKey={({ user_id }) => user_id}
         empty={<None />}
         inline={true}

@@ -48,6 +48,7 @@ export function Recorders({ capture }: { capture: LagCapture }) {
     done: (state) => (state === null ? 'The capture is of another start of the node' : undefined),
   })
   const { data } = change
+  const ask = () => change.mutate({ capture_id: capture.capture_id })
   const names: Column<Recorder> = {
     key: 'player',
     head: 'Player',
@@ -57,12 +58,7 @@ export function Recorders({ capture }: { capture: LagCapture }) {
     <Card
       title="Recorders"
       extra={
-        <button
-          type="button"
-          className="tiny"
-          disabled={change.isPending}
-          onClick={() => change.mutate({ capture_id: capture.capture_id })}
-        >
+        <button type="button" className="tiny" disabled={change.isPending} onClick={ask}>
           {data ? 'Read again' : 'Who is it?'}
         </button>
       }
@@ -72,7 +68,10 @@ export function Recorders({ capture }: { capture: LagCapture }) {
         <DataTable
           label="Recorders"
           columns={[names, ...columns]}
-          listing={givenListing('recorders', data.recorders)}
+          listing={givenListing('recorders', data.recorders, {
+            readAtMs: change.submittedAt,
+            refetch: ask,
+          })}
           rowKey={({ participant }) => String(participant)}
           empty={<None />}
           inline={true}

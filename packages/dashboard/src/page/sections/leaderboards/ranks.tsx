@@ -80,7 +80,6 @@ export function Ranks({ board }: { board: string }) {
         }}
         empty={<Empty title={first === 0 ? 'No records yet' : 'The board ends before this rank'} />}
         inline={true}
-        aged={true}
       />
     </section>
   )

@@ -2,10 +2,12 @@ import type { ConsoleClient } from '@guildhall/client/console'
 import { Link } from '@tanstack/react-router'
 import { counted, duration, exactTime, grouped } from '../../../model/time.ts'
 import { restful } from '../../data/pace.ts'
-import { useRead } from '../../data/reads.ts'
+import type { Page } from '../../data/pages.ts'
+import { type Listing, usePages } from '../../data/reads.ts'
 import { useRestful } from '../../data/resting.ts'
 import { Facts, Pane } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
+import { ListHead } from '../../kit/table/list-head.tsx'
 import { Badge, type Tone } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { NamedText } from '../../kit/text/links.tsx'
@@ -19,29 +21,36 @@ type Entries = Awaited<ReturnType<ConsoleClient['matchRecords']['entries']>>
 
 /** One match: its record, and what happened in it in the order of time. */
 export function MatchPane({ id, onClose }: { id: string; onClose(): void }) {
-  const everyMs = useRestful(restful.match, (found: Entries) => found)
-  const entries = useRead(
+  const everyMs = useRestful(restful.match, (newest: Page<Entries, unknown>) => newest)
+  const listing = usePages(
     ['matchRecords', 'one', id],
-    (client) => client.matchRecords.entries({ params: { match_id: id }, query: { limit: 200 } }),
-    { everyMs: (found) => (found?.record.open === false ? false : everyMs(found)) },
+    async (client, after?: string) => {
+      const query = { limit: 200, after }
+      const entries = await client.matchRecords.entries({ params: { match_id: id }, query })
+      return { items: [entries], next: entries.logs_next_after }
+    },
+    { everyMs: ([newest]) => (newest?.items[0]?.record.open === false ? false : everyMs(newest)) },
   )
+  const { rows, error, again } = listing
+  const [newest] = rows
   return (
-    <Pane
-      title={<Text>{entries.data?.record.name ?? 'Match'}</Text>}
-      label="Match"
-      onClose={onClose}
-    >
-      <Await query={entries}>
+    <Pane title={<Text>{newest?.record.name ?? 'Match'}</Text>} label="Match" onClose={onClose}>
+      <Await query={{ data: newest, error, refetch: again }}>
         {(found) => (
           <>
             <Record entries={found} />
             <AuthorJson text={found.record.result_json} label="Result" />
-            <Timeline entries={found} />
+            <Timeline listing={listing} entries={withAllLogs(found, rows)} />
           </>
         )}
       </Await>
     </Pane>
   )
+}
+
+/** Each page of lines comes with all else that there is. */
+function withAllLogs(newest: Entries, pages: readonly Entries[]): Entries {
+  return { ...newest, logs: pages.flatMap(({ logs }) => logs) }
 }
 
 function Record({ entries: { record, counts } }: { entries: Entries }) {
@@ -113,13 +122,21 @@ function momentsOf({ record, logs, telemetry_slices }: Entries): Moment[] {
   return moments.toSorted((a, b) => a.at - b.at)
 }
 
-function Timeline({ entries }: { entries: Entries }) {
+type TimelineProps = { listing: Listing<Entries>; entries: Entries }
+
+function Timeline({ listing, entries }: TimelineProps) {
+  const { hasMore, more, isFetchingMore, readAtMs, again } = listing
   const moments = momentsOf(entries)
   return (
     <section className="stack-tight" aria-label="Timeline">
-      <h3>Timeline</h3>
-      {entries.logs_next_after !== undefined && (
-        <p className="small muted">Only the newest 200 lines stand here.</p>
+      <ListHead title="Timeline" read={{ readAtMs, refetch: again }} />
+      {hasMore && (
+        <p className="row small muted">
+          <span className="grow">The newest {grouped(entries.logs.length)} lines stand here.</span>
+          <button type="button" className="tiny" onClick={more} disabled={isFetchingMore}>
+            Older lines
+          </button>
+        </p>
       )}
       <ol className="timeline">
         {moments.map(({ key, at, tone, title, text }) => (

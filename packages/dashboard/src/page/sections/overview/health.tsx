@@ -131,15 +131,17 @@ const taskColumns: readonly Column<Task>[] = [
 ]
 
 export function Tasks() {
-  const status = useNodeStatus().data?.status
-  if (status === undefined) return <Skeleton />
+  const { data, dataUpdatedAt, refetch } = useNodeStatus()
+  if (data === undefined) return <Skeleton />
+  const { tasks, write_behind } = data.status
+  const read = { readAtMs: dataUpdatedAt, refetch }
   return (
     <div className="stack">
       <Card title="Background tasks">
         <DataTable
           label="Background tasks"
           columns={taskColumns}
-          listing={givenListing('tasks', status.tasks)}
+          listing={givenListing('tasks', tasks, read)}
           rowKey={({ name }) => name}
           empty={<None />}
           inline={true}
@@ -149,7 +151,7 @@ export function Tasks() {
         <DataTable
           label="Queues to the database"
           columns={queueColumns}
-          listing={givenListing('queues', status.write_behind)}
+          listing={givenListing('queues', write_behind, read)}
           rowKey={({ name }) => name}
           empty={<None />}
           inline={true}

@@ -8,11 +8,12 @@ import { useName } from '../../data/names.ts'
 import { serverNow, useNodeStatus } from '../../data/node-status.ts'
 import { restful } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
-import { useRead } from '../../data/reads.ts'
+import { type ReadWith, useRead } from '../../data/reads.ts'
 import { useRestful } from '../../data/resting.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
 import { Facts, Pane } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
+import { ListHead } from '../../kit/table/list-head.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
@@ -54,7 +55,7 @@ export function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
                 'Script revision': found.script_revision ?? <None>not bound to one</None>,
               }}
             />
-            <Members room={found} />
+            <Members room={found} read={room} />
             <ScriptCalls room={found} />
             <RoomState id={id} />
           </>
@@ -146,12 +147,12 @@ function RoomActions({ room }: { room: Room }) {
   )
 }
 
-function Members({ room }: { room: Room }) {
+function Members({ room, read }: { room: Room; read: ReadWith }) {
   const mayRemove = useMay(api.matches.remove)
   const [asked, setAsked] = useState<Room['members'][number]>()
   return (
     <>
-      <h3>Members</h3>
+      <ListHead title="Members" read={read} />
       <ul className="stack-tight" aria-label="Members">
         {room.members.map((member) => (
           <li key={member.participant} className="row">

@@ -158,11 +158,15 @@ function count(key: CountName, head: string): Column<TelemetrySlice> {
 
 function Slices() {
   const [match, setMatch] = useQueryPart('match')
-  const listing = usePages(['telemetry', 'slices', match], async (client, after?: string) => {
-    const query = { limit: 100, after, ...(match === '' ? {} : { match_id: match }) }
-    const page = await client.telemetry.slices({ query })
-    return { items: page.items, next: page.next_after }
-  })
+  const listing = usePages(
+    ['telemetry', 'slices', match],
+    async (client, after?: string) => {
+      const query = { limit: 100, after, ...(match === '' ? {} : { match_id: match }) }
+      const page = await client.telemetry.slices({ query })
+      return { items: page.items, next: page.next_after }
+    },
+    { everyMs: (pages) => pace.beside * Math.max(pages.length, 1) },
+  )
   return (
     <Card title="Slices of the game's script">
       <div className="stack-tight">

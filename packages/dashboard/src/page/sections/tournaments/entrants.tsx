@@ -38,7 +38,6 @@ export function Entries({ id }: { id: string }) {
         rowKey={({ user_id }) => user_id}
         empty={<None>Nobody is registered. Players register through the game's script.</None>}
         inline={true}
-        aged={true}
       />
     </section>
   )
@@ -83,7 +82,6 @@ export function Results({ id, state }: { id: string; state: TournamentState }) {
         rowKey={({ user_id }) => user_id}
         empty={<None>{none}</None>}
         inline={true}
-        aged={true}
       />
     </section>
   )

@@ -5,7 +5,7 @@ import { barrier, joinAll } from './rooms.fixture.ts'
 let realtime: RealtimeFixture
 afterEach(() => realtime.close())
 
-test('[H-OPS-8] a room counts what its members send into it, and says since when it is open', async () => {
+test('a room counts what its members send into it, and says since when it is open', async () => {
   realtime = await startRealtime()
   realtime.script.kinds.add(100)
   const [ann, bob, cid] = await joinAll(realtime, 3)

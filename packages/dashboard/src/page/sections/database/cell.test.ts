@@ -1,0 +1,19 @@
+import type { DatabaseCell } from '@guildhall/contract'
+import { createElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { expect, it } from 'vitest'
+import { Cell, type Column } from './cell.tsx'
+
+const drawn = (cell: DatabaseCell, column: Column) =>
+  renderToStaticMarkup(createElement(Cell, { cell, column })).replace(/<[^>]*>/g, '')
+
+it('digits of amounts are grouped, those of keys are not, and none is lost', () => {
+  for (const [value, grouped] of [
+    [1234567, '1,234,567'],
+    [9223372036854775807n, '9,223,372,036,854,775,807'],
+  ] as const) {
+    const cell: DatabaseCell = { kind: 'integer', value }
+    expect(drawn(cell, { name: 'amount', isKey: false })).toBe(grouped)
+    expect(drawn(cell, { name: 'id', isKey: true })).toBe(String(value))
+  }
+})
