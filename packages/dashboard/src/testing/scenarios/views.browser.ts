@@ -94,7 +94,7 @@ export function viewTests(stage: () => LiveStage): void {
 }
 
 /** Where an id stands as itself beside the name, to be told apart by and copied. */
-const idsOnPurpose = '.copyable code, .hint code, .table-frame [aria-label="Accounts"] code'
+const idsOnPurpose = '.copyable code, .hint code'
 
 /** Ids of accounts that are read where their names are known [H-OPS-1]. */
 const rawIds = (known: readonly string[]) => `(() => {

@@ -76,9 +76,8 @@ export function watchingTests(stage: () => LiveStage): void {
       await expect.poll(() => page.url()).toContain('range=1h')
       const marks = page.getByRole('list', { name: 'Marks in the plots' })
       await marks.getByRole('listitem').first().waitFor()
-      await page.unroute('**/status')
-      await page.reload()
-      await page.getByRole('button', { name: '1 h', pressed: true }).waitFor()
+      await open('?range=24h')
+      await page.getByRole('button', { name: '24 h', pressed: true }).waitFor()
     })
   })
 
