@@ -2,6 +2,7 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
+  type LocationRewrite,
   type RouteComponent,
 } from '@tanstack/react-router'
 import { readQuery, writeQuery } from './data/location.ts'
@@ -75,9 +76,23 @@ const views = Object.entries(pages).map(([path, component]) =>
   createRoute({ getParentRoute: () => root, path, component }),
 )
 
+/** The base path of the router would end the first view in a slash, which the node does not serve. */
+function below(base: string): LocationRewrite {
+  return {
+    input({ url }) {
+      if (`${url.pathname}/`.startsWith(`${base}/`)) url.pathname = url.pathname.slice(base.length)
+      return url
+    },
+    output({ url }) {
+      url.pathname = url.pathname === '/' ? base : `${base}${url.pathname}`
+      return url
+    },
+  }
+}
+
 export const router = createRouter({
   routeTree: root.addChildren(views),
-  basepath: '/dashboard',
+  rewrite: below('/dashboard'),
   parseSearch: readQuery,
   stringifySearch: writeQuery,
   trailingSlash: 'never',

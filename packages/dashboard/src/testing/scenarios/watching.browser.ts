@@ -76,8 +76,10 @@ export function watchingTests(stage: () => LiveStage): void {
       await expect.poll(() => page.url()).toContain('range=1h')
       const marks = page.getByRole('list', { name: 'Marks in the plots' })
       await marks.getByRole('listitem').first().waitFor()
-      await open('?range=24h')
-      await page.getByRole('button', { name: '24 h', pressed: true }).waitFor()
+      await page.unroute('**/status')
+      await page.reload()
+      await page.getByRole('button', { name: '1 h', pressed: true }).waitFor()
+      expect(await menuLink(page, 'Overview')).toBe('/dashboard')
     })
   })
 
@@ -200,6 +202,11 @@ const lineWidth = `(() => {
   for (let at = 0; at < data.length; at += 4) if (isLine(at)) columns.push((at / 4) % width)
   return (Math.max(...columns, 0) - Math.min(...columns, width)) / width
 })()`
+
+async function menuLink(page: Page, name: string): Promise<string | null> {
+  const menu = page.getByRole('navigation', { name: 'Sections' })
+  return menu.getByRole('link', { name }).getAttribute('href')
+}
 
 const frame = "document.querySelector('.table-frame')"
 
