@@ -229,6 +229,25 @@ async function tutorial(url: string): Promise<string> {
   return steps.join('').replace('http://127.0.0.1:7350', url)
 }
 
+/** Does in a project what docs/first-hour.md says, where it writes a rule and its test. */
+async function addPrize(project: string): Promise<void> {
+  const page = await readFile(join(root, 'docs/first-hour.md'), 'utf8')
+  const steps = [...page.matchAll(/\n```ts\n(.*?)```\n/gs)].map(([, code]) => code)
+  expect(steps).toHaveLength(3)
+  const [protocol, rule, itsTest] = steps
+  const change = async (name: string, edit: (text: string) => string) => {
+    const path = join(project, 'game', name)
+    await writeFile(path, edit(await readFile(path, 'utf8')))
+  }
+  await change('protocol.ts', (text) => text.replace('  rpcs: {\n', `$&${protocol}`))
+  await change('main.ts', (text) => {
+    // The line that it lets the reader change.
+    expect(text).toContain('(scores[username] ?? 0) + more')
+    return `${text}\n${rule}`
+  })
+  await change('main.test.ts', (text) => `${text}\n${itsTest}`)
+}
+
 describe('a project of its own', () => {
   const studio = () => createStudio({ registry: registry.url, cache: join(folder, 'cache') })
   const game = () => join(folder, 'my-game')
@@ -256,7 +275,8 @@ describe('a project of its own', () => {
     expect(installed).toEqual(expect.arrayContaining(['guildhall', '@guildhall', '@node-rs']))
   })
 
-  it('passes its test, its types and the build of its page', async () => {
+  it('passes its test, its types and the build of its page, also with the rule of the first hour', async () => {
+    await addPrize(game())
     const tested = await inGame('npm test')
     expect(tested.code, tested.said).toBe(0)
     const checked = await inGame('npm run check')

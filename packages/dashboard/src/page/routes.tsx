@@ -76,7 +76,7 @@ const views = Object.entries(pages).map(([path, component]) =>
   createRoute({ getParentRoute: () => root, path, component }),
 )
 
-/** The base path of the router would end the first view in a slash, which the node does not serve. */
+/** The router's own base path ends the first view in a slash, which the node does not serve. */
 function below(base: string): LocationRewrite {
   return {
     input({ url }) {

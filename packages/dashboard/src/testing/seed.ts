@@ -86,13 +86,14 @@ async function seedGameData(
   client: ConsoleClient,
   accounts: Record<string, string>,
 ): Promise<void> {
+  const ben = accounts.ben ?? ''
   const value = {
     level: 3,
     seed: int64Max,
     inventory: [{ item: 'sword', count: 1 }],
-    of: accounts.ben,
+    of: ben,
   }
-  for (const key of ['slot-1', 'slot-2', 'slot/3', accounts.ben ?? '']) {
+  for (const key of ['slot-1', 'slot-2', 'slot/3', ben]) {
     const query = { user_id: accounts.ana }
     await client.storage.put({ params: { collection: 'saves', key }, query, body: { value } })
   }

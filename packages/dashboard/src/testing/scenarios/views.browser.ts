@@ -93,7 +93,7 @@ export function viewTests(stage: () => LiveStage): void {
   )
 }
 
-/** Where an id stands as itself beside the name, to be told apart by and copied. */
+/** Where an id stands as itself beside the name, because two may share a name. */
 const idsOnPurpose = '.copyable code, .hint code'
 
 /** Ids of accounts that are read where their names are known [H-OPS-1]. */

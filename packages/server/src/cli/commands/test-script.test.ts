@@ -93,7 +93,7 @@ const passing = `${head}
     await game.advance(1000)
     assert.equal(await ana.rpc('motto', undefined, { as: 'text' }), 'onwards')
   })
-  test('a lost connection keeps its seat for 10 s unless told otherwise, and comes back', async (t) => {
+  test('a lost connection keeps its seat for 10 s unless configured otherwise, and comes back', async (t) => {
     const game = await openGame(t)
     const [ana, ben] = [await game.signIn('ana'), await game.signIn('ben')]
     const yard = await ana.rooms.create('yard')

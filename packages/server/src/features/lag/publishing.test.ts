@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { testBackends } from '../../database/testing/backends.ts'
 import { artifact } from './analysis/artifact.fixture.ts'
+import { fileHandles } from './file-handles.fixture.ts'
 import { halfUpload } from './half-upload.fixture.ts'
 import { type LagScenario, openLag } from './lag.fixture.ts'
 import { createRawStore, type Staged } from './uploads/raw-store.ts'
@@ -226,15 +227,6 @@ describe.each(durable)('publishing on $name', (backend) => {
     await expect.poll(() => (held() - before) / uploads).toBeLessThan(256 * 1024)
   })
 })
-
-/** What all files of a folder are written by. */
-async function fileHandles(folder: string): Promise<FileHandle> {
-  const file = await open(join(folder, 'probe'), 'w')
-  await file.close()
-  const prototype: FileHandle = Object.getPrototypeOf(file)
-  await rm(join(folder, 'probe'))
-  return prototype
-}
 
 async function sizeOf(path: string): Promise<number> {
   const file = await open(path, 'r')

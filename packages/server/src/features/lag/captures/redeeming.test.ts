@@ -13,9 +13,9 @@ import {
 import { createCaptures } from './captures.ts'
 
 const store = { run: async () => 1 } as unknown as Transaction
-const key = Uint8Array.from({ length: 32 }, (_, at) => at)
+const key = Buffer.alloc(32, 7)
 
-/** A recorder that was asked to upload by a node whose key is known, and the claims of its token. */
+/** A recorder that was asked to upload, by a node whose key is known, and its token's claims. */
 async function flushed() {
   const recording = createFakeRecording()
   const captures = createCaptures({
@@ -41,8 +41,14 @@ async function flushed() {
   const filters = [{ kind: 100, direction: 'inbound' } as const]
   const { capture_id } = await captures.start(bySystem, {
     participants: [1],
+    user_ids: undefined,
+    room_id: undefined,
+    label: undefined,
     filters,
     duration_ms: 10_000,
+    max_bytes: undefined,
+    analyze: undefined,
+    send_rate_hz: undefined,
   })
   recording.say(1, { capture_id })
   await captures.flush(bySystem, capture_id)
