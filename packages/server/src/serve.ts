@@ -74,7 +74,7 @@ export async function serve(
       void node?.reloadCertificates()
       void node?.reloadScript()
     })
-    // Whoever reads the ready line may be gone: that is no reason not to serve.
+    // The reader of the ready line may be gone: that is no reason not to serve.
     host.stdout.on('error', () => undefined)
     node = await startNode({
       ...{ loaded, clock, log, bootId, version, environment: host.env, signal: cancel.signal },

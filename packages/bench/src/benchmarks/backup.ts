@@ -38,7 +38,7 @@ async function run(bench: Bench): Promise<Row[]> {
     busy.push(await writesDuring(server.port, command))
     seconds.push((await command) / 1000)
     if (statSync(target).size < bytes) throw new Error('the backup is not whole')
-    // Freeing so much at once holds up some disks, whoever does it.
+    // Freeing so much at once holds up some disks.
     rmSync(target)
     await sleep(afterRemovalMs)
   }

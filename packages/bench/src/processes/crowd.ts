@@ -14,7 +14,7 @@ const programs = {
   recorders: new URL('../load/recorder-crowd.ts', import.meta.url),
 }
 
-/** What the crowd itself computes must not hold up whoever measures on the same core. */
+/** What the crowd itself computes must not hold up what measures on the same core. */
 const niceness = 10
 
 /** Starts a crowd that goes on until it is stopped, in a process of its own. */

@@ -75,7 +75,7 @@ export class SessionKeeper {
     return this.#session !== null && this.#isDue(this.#session) ? this.refresh() : this.#session
   }
 
-  /** Exchanges the pair for a new one. Whoever asks meanwhile gets the same answer. */
+  /** Exchanges the pair for a new one. Calls meanwhile get the same answer. */
   refresh(): Promise<Session> {
     this.#refreshing ??= this.#refreshAlone().finally(() => {
       this.#refreshing = undefined

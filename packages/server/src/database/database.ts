@@ -58,7 +58,7 @@ export type TransactionOptions = {
   long?: boolean
   /**
    * `later` waits for no disk: the changes may reach it a moment later, but with or before
-   * everything that is written after them, so whoever then writes durably has them too. On SQLite
+   * everything that is written after them, so a durable write behind them has them too. On SQLite
    * readers may not see them yet, and a commit that fails takes both.
    */
   durable?: 'later'

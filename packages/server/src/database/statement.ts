@@ -11,8 +11,8 @@ import type { JsonObject } from '@guildhall/contract'
  * - `{{now}}`: the database's clock in Unix milliseconds, for leases and boundaries. On SQLite
  *   it is the node's clock;
  * - `{{fence}}`: at the end of a subquery in FROM: on PostgreSQL its columns are worked out once
- *   per row, however often they are used around it. On SQLite it is nothing, and whoever uses such
- *   a column twice lets it be worked out twice;
+ *   per row, however often they are used around it. On SQLite it is nothing, and such a column
+ *   is worked out as often as it is used;
  * - `{{unplanned :limit}}`: a parameter behind LIMIT or OFFSET. PostgreSQL then plans the statement
  *   once, for a tenth of the rows, and not at every call: where an index is the way in any case;
  * - `{{value :name}}`: a parameter that PostgreSQL does not plan for: where there is one way to the

@@ -49,7 +49,7 @@ export function logConfig({ warnings, ignored_environment }: LoadedConfig, log: 
   }
 }
 
-/** Whoever sets a level or reads JSON has asked for the log. */
+/** A level of its own, or JSON, asks for the log. */
 function isLogLeftOut({ config, sources }: LoadedConfig): boolean {
   const isLevelSet = sources.get('logging.level')?.layer !== 'default'
   return config.logging.format === 'pretty' && !isLevelSet

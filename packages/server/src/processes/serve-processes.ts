@@ -36,7 +36,7 @@ export async function serveProcesses(
   const { writer, isForPerson } = openProcessLog(loaded, parts)
   const { log } = writer
   logConfig(loaded, log)
-  // Whoever reads the ready line may be gone: that is no reason not to serve.
+  // The reader of the ready line may be gone: that is no reason not to serve.
   host.stdout.on('error', () => undefined)
   const configured = { http: config.http.bind, quic: config.transport.quic.bind }
   const nodeIds = nodeIdsOf(config.server)

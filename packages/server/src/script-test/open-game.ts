@@ -115,7 +115,7 @@ async function untilQuiet(
   }
 }
 
-/** Answers mostly come at once; whoever waits for a slow one leaves it the machine. */
+/** Answers mostly come at once; a wait for a slow one leaves it the machine. */
 const turnsBeforeRest = 200
 
 /** Waits until every background task has run once: indexes are built, schedules are known. */

@@ -3,7 +3,7 @@ import type { Queries } from '../database.ts'
 import { statement } from '../statement.ts'
 
 /**
- * The deployment's secret of this name: 32 random bytes, made by whoever asks first and the same on
+ * The deployment's secret of this name: 32 random bytes, made at the first call and the same on
  * every node. It must never reach a log or a page.
  */
 export async function deploymentSecret(

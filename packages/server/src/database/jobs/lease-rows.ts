@@ -2,8 +2,8 @@ import { statement } from '../statement.ts'
 
 /**
  * The statements of leases that are rows of `table`. A lease has a holder until it expires by the
- * database's clock; `token` distinguishes this taking from every other one. Whoever holds it
- * already and does not know because the answer was lost, takes it again under a new token.
+ * database's clock; `token` distinguishes this taking from every other one. A holder
+ * whose answer was lost takes it again, under a new token.
  *
  * @param alsoFree SQL of a further condition under which a lease that has not expired is free
  */

@@ -92,7 +92,7 @@ export function createLease(name: string, deps: LeasesDeps, times: Times = {}): 
   const lease: Lease<Transaction> = {
     name,
     held,
-    // Whoever asks meanwhile shares the answer: two takings at once would undo each other.
+    // Calls meanwhile share the answer: two takings at once would undo each other.
     keep() {
       keeping ??= keepOnce().finally(() => {
         keeping = undefined

@@ -187,7 +187,7 @@ async function tryLease(db: OpenedDatabase, holder: string): Promise<HeldLease |
  */
 const leaseLifeMs = 10_000
 const schemaLease = leaseRows('schema_lease')
-/** An embedded file is locked by its process: whoever held the lease before is gone. */
+/** An embedded file is locked by its process: the holder before is gone. */
 const embeddedLease = leaseRows('schema_lease', '1 = 1')
 const waitMs = 600_000
 const pollMs = 500

@@ -78,7 +78,7 @@ export class Writer {
     } catch (error) {
       this.#body = undefined
       this.#release()
-      // Whoever is refused may read at once what it was refused for.
+      // What is refused may be looked up at once.
       await visible?.catch(() => {})
       throw classified(error)
     }

@@ -47,7 +47,7 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
   })
 
   /**
-   * The counters may reach the disk a moment later: whoever signs in with them is answered after
+   * The counters may reach the disk a moment later: a sign-in with them is answered after
    * that, because the session is written behind them in the same log.
    */
   function judgeTogether(requests: readonly Judged<Slot>[]): Promise<CombinedResult<Verdict>[]> {
@@ -55,8 +55,8 @@ export function createAdmission({ db, clock, secret, limits, count }: AdmissionD
       async (tx) => {
         // One order for all, so that two nodes never wait for each other's rows.
         const wanted = wantedBy(requests).sort((a, b) => (a.id < b.id ? -1 : 1))
-        // Adding nothing also locks and reports, and a file is not written then: whoever is refused
-        // again and again costs no flush.
+        // Adding nothing also locks and reports, and a file is not written then: refusals cost
+        // no flush.
         if (wanted.some(({ id }) => full.has(id))) for (const slot of wanted) slot.added = 0
         const rows = await admissionStore.addWanted(tx, wanted)
         const reached = new Map(rows.map((row) => [slotId(row), row.taken]))

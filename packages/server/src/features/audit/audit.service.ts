@@ -2,6 +2,7 @@ import type { AuditEntry, auditApi } from '@guildhall/contract'
 import type { z } from 'zod'
 import type { Database, Transaction } from '../../database/database.ts'
 import type { AuditRecorder, RecordedEvent } from '../../kernel/audit/recorder.ts'
+import { ownRowsWritten } from '../../kernel/batching/row-queue.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Transact } from '../../kernel/tasks/lease.ts'
 import { type AuditRow, auditStore } from './audit.store.ts'
@@ -28,9 +29,6 @@ type AuditQuery = z.output<(typeof auditApi)['list']['query']>
 
 export type Audit = ReturnType<typeof createAudit>
 
-/** Longest wait of a reader for this node's own queue, in milliseconds. */
-const flushTimeoutMs = 2000
-
 export function createAudit({ db, clock, recorder, retentionDays, queue }: AuditDeps) {
   function fromRing(query: AuditQuery) {
     // Cursors and matches belong to the durable trail; without one they find nothing.
@@ -44,7 +42,7 @@ export function createAudit({ db, clock, recorder, retentionDays, queue }: Audit
 
   async function fromTrail(query: AuditQuery) {
     // While the database is down nothing is written, and the read below is refused at once.
-    if (db.state() !== 'down') await queue?.flush(flushTimeoutMs)
+    if (db.state() !== 'down') await ownRowsWritten(queue)
     const after = query.after?.toLowerCase()
     const rows = await auditStore.list(db, { ...query, after, limit: query.limit + 1 })
     const page = rows.slice(0, query.limit)

@@ -18,7 +18,7 @@ const pageParams = { ...ofAccount, limit: 'integer', offset: 'integer' } as cons
 const live = `s.account_id = :account_id AND s.revoked_at_unix_ms IS NULL
   AND s.refresh_expires_at_unix_ms > :now_unix_ms`
 
-/** Sorted after the index of an account's sessions: whoever signs in on and on may have many. */
+/** Sorted after the index of an account's sessions: an account may have many. */
 const page = statement({
   name: 'console-sessions.page',
   text: `SELECT ${Object.keys(sessionRow)

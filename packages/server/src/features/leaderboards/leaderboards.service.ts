@@ -191,7 +191,7 @@ function createSubmit({
   })
   const resets = new Map<string, Promise<object | undefined>>()
 
-  /** Whoever finds a board due meanwhile waits for the same reset. */
+  /** Submissions that find a board due meanwhile wait for the same reset. */
   function resetOnce(boardId: string): Promise<object | undefined> {
     const known = resets.get(boardId)
     if (known !== undefined) return known

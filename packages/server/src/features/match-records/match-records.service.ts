@@ -10,7 +10,7 @@ import type { z } from 'zod'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import { type AuditEvent, type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
 import type { OperatorPrincipal } from '../../kernel/auth/principal.ts'
-import { lostRows } from '../../kernel/batching/row-queue.ts'
+import { lostRows, ownRowsWritten } from '../../kernel/batching/row-queue.ts'
 import type { WriteBehind } from '../../kernel/batching/write-behind.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
@@ -47,8 +47,6 @@ type FoundLogs = { items: LogLine[]; next_after?: string | undefined }
 type Query = z.output<(typeof matchRecordsApi)['list']['query']>
 type Read = Pick<AuditEvent, 'action' | 'target' | 'details'>
 
-/** Longest wait of a reader for this node's own queue, in milliseconds. */
-const flushTimeoutMs = 2000
 /** Rows of what is not paged in the entries of a match. */
 const inlinedMax = 50
 /** A boot that was not seen for so long does not come back, in milliseconds. */
@@ -97,7 +95,7 @@ export function createMatchRecords(deps: MatchRecordsDeps) {
 
   return {
     async list(principal: OperatorPrincipal, { open, after, limit }: Query) {
-      await queue?.flush(flushTimeoutMs)
+      await ownRowsWritten(queue)
       const page = { after: after?.toLowerCase(), limit: limit + 1, open: open === 'true' }
       const rows = db.durable ? await matchRecordsStore.list(db, page) : []
       const items = rows.slice(0, limit).map(recordOf)
@@ -109,7 +107,7 @@ export function createMatchRecords(deps: MatchRecordsDeps) {
     },
 
     async get(principal: OperatorPrincipal, matchId: string) {
-      await queue?.flush(flushTimeoutMs)
+      await ownRowsWritten(queue)
       const row = await find(matchId)
       const answer = { ...withResult(row), counts: await countsOf(row.match_id) }
       const details = `returned=1 logs=${answer.counts.logs}`
@@ -118,7 +116,7 @@ export function createMatchRecords(deps: MatchRecordsDeps) {
     },
 
     async entries(principal: OperatorPrincipal, matchId: string, { after, limit }: LogPage) {
-      await queue?.flush(flushTimeoutMs)
+      await ownRowsWritten(queue)
       const row = await find(matchId)
       const { match_id } = row
       const { items, next_after } = await logs.page(db, { match_id, after, limit })

@@ -32,8 +32,8 @@ const forgottenMs = 600_000
 
 /**
  * Runs what scripts have scheduled. Each name has a cursor in the database: when it is due next.
- * Whoever moves it leaves the event in the same transaction, so a due time has one event however
- * many nodes find it; and one that nobody was there for is the newest that has passed.
+ * The transaction that moves it leaves the event, so a due time has one event however many nodes
+ * find it; of those that no node was up for, only the newest has one.
  */
 export function createSchedules(deps: SchedulesDeps) {
   const { db, clock, log, intervalMs, mayRun, onHold, leave } = deps

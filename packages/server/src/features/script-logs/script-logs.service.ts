@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
 import { type AuditRecorder, actorOf } from '../../kernel/audit/recorder.ts'
 import type { OperatorPrincipal } from '../../kernel/auth/principal.ts'
-import { lostRows } from '../../kernel/batching/row-queue.ts'
+import { lostRows, ownRowsWritten } from '../../kernel/batching/row-queue.ts'
 import type { WriteBehind } from '../../kernel/batching/write-behind.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
@@ -36,9 +36,6 @@ export type NewLine = {
 
 type Search = z.output<(typeof scriptLogsApi)['search']['query']>
 type Query = z.output<(typeof scriptLogsApi)['list']['query']>
-
-/** Longest wait of a reader for this node's own queue, in milliseconds. */
-const flushTimeoutMs = 2000
 
 /** Lines that the game's script writes. They wait in a queue, so that writing never waits. */
 export function createScriptLogs(deps: ScriptLogsDeps) {
@@ -85,7 +82,7 @@ export function createScriptLogs(deps: ScriptLogsDeps) {
 
   return {
     async list(principal: OperatorPrincipal, query: Query) {
-      await queue?.flush(flushTimeoutMs)
+      await ownRowsWritten(queue)
       const found = db.durable ? await page(db, query) : { items: [] }
       const details = `returned=${found.items.length}`
       record(principal, { action: 'logs.list', target: query.match_id ?? 'logs', details })
@@ -93,7 +90,7 @@ export function createScriptLogs(deps: ScriptLogsDeps) {
     },
 
     async search(principal: OperatorPrincipal, query: Search) {
-      await queue?.flush(flushTimeoutMs)
+      await ownRowsWritten(queue)
       const found = db.durable ? await searched(query) : { items: [] }
       const details = `returned=${found.items.length}`
       record(principal, { action: 'logs.list', target: query.match_id ?? 'logs', details })
@@ -101,7 +98,7 @@ export function createScriptLogs(deps: ScriptLogsDeps) {
     },
 
     async get(principal: OperatorPrincipal, logId: string) {
-      await queue?.flush(flushTimeoutMs)
+      await ownRowsWritten(queue)
       const log_id = logId.toLowerCase()
       const isReadable = db.durable && isDurableId('ml1-', log_id)
       const row = isReadable ? await scriptLogsStore.byId(db, log_id) : undefined

@@ -180,7 +180,7 @@ export function createSignIn({ db, admit, hashing, accounts, sessions, count }: 
       return counted(byCredential({ provider, external_id: body.id }, body))
     },
     async withEmail(body: EmailSignIn, source: string) {
-      // Whoever waits for a hash anyway lets those go first who wait for nothing.
+      // A request that waits for a hash anyway lets those go first that wait for nothing.
       await afterOthers()
       await admit([...planOf(source, body), { rule: 'email', values: [body.email] }])
       await afterOthers()

@@ -47,7 +47,7 @@ export type ObjectWrite = ObjectAddress & {
 /** Without a version it removes whatever is there. */
 export type ObjectRemoval = ObjectAddress & { remove: true; version?: string | undefined }
 
-/** An object with its value as canonical JSON, which whoever reads it parses where it needs it. */
+/** An object with its value as canonical JSON, which is parsed where it is needed. */
 export type ReadObject = {
   user_id: string | null
   collection: string

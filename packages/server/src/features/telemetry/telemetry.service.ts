@@ -1,7 +1,7 @@
 import { isDurableId, type TelemetrySlice, type telemetryApi } from '@guildhall/contract'
 import type { z } from 'zod'
 import type { Database, Queries, Transaction } from '../../database/database.ts'
-import { lostRows } from '../../kernel/batching/row-queue.ts'
+import { lostRows, ownRowsWritten } from '../../kernel/batching/row-queue.ts'
 import type { WriteBehind } from '../../kernel/batching/write-behind.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
@@ -18,9 +18,6 @@ export type TelemetryDeps = {
 
 type Query = z.output<(typeof telemetryApi)['slices']['query']>
 
-/** Longest wait of a reader for this node's own queue, in milliseconds. */
-const flushTimeoutMs = 2000
-
 /** The telemetry slices that were closed. */
 export function createTelemetry({ db, clock, retentionDays, queue }: TelemetryDeps) {
   const prune: PruneBatch<Transaction> = (batch_items, transact = db.transaction) => {
@@ -32,7 +29,7 @@ export function createTelemetry({ db, clock, retentionDays, queue }: TelemetryDe
 
   return {
     async list(query: Query) {
-      await queue?.flush(flushTimeoutMs)
+      await ownRowsWritten(queue)
       const { limit } = query
       const after = query.after?.toLowerCase()
       const match_id = query.match_id?.toLowerCase()
@@ -45,7 +42,7 @@ export function createTelemetry({ db, clock, retentionDays, queue }: TelemetryDe
     },
 
     async get(reportId: string): Promise<TelemetrySlice> {
-      await queue?.flush(flushTimeoutMs)
+      await ownRowsWritten(queue)
       const report_id = reportId.toLowerCase()
       const isReadable = db.durable && isDurableId('ats1-', report_id)
       const row = isReadable ? await telemetryStore.byId(db, report_id) : undefined

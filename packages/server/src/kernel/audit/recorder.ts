@@ -86,7 +86,7 @@ export function createAuditRecorder({
   }
 }
 
-/** The actor fields of whoever does something. */
+/** The actor as it stands in a row. */
 export function actorOf(actor: AuditedActor): AuditActor {
   const name = nameOf(actor)
   if (actor.kind === 'human') return { actor_type: 'human', actor: name, role: actor.role }

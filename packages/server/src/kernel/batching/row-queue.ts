@@ -47,6 +47,16 @@ export function rowQueue<Row>(
   })
 }
 
+/** Longest wait of a reader for this node's own rows. */
+const readerWaitMs = 2000
+
+/** Waits, though not for ever, until a reader finds what this node has added. */
+export async function ownRowsWritten(
+  queue: { flush(timeoutMs: number): Promise<unknown> } | undefined,
+): Promise<void> {
+  await queue?.flush(readerWaitMs)
+}
+
 /** How many rows a queue has given up: full, or at shutdown. */
 export function lostRows(queue: Pick<WriteBehind<never>, 'counts'> | undefined): number {
   if (queue === undefined) return 0

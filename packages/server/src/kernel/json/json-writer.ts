@@ -17,7 +17,7 @@ import { definitionOf, isFree, isInt64 } from './schema-walk.ts'
  * misses a required member throws, which is a bug of the handler and becomes a 500.
  *
  * 64-bit integers are written in full, whether they come as number or as bigint. A long list is
- * written later, so whoever answers with one leaves it as it is.
+ * written later, so a handler that answered with one leaves it as it is.
  */
 export function compileWriter(schema: z.ZodType): (value: unknown) => JsonText {
   const write = writerOf(schema)

@@ -18,7 +18,7 @@ export type ScriptCaller = Omit<CallContext, 'username'> & {
   origin: ScriptOrigin
   /** Which script it is. */
   revision_id: string
-  /** Aborted when whoever called is given up: nobody waits for the answer any more. */
+  /** Aborted when the calling handler is given up: nothing waits for the answer any more. */
   signal?(): AbortSignal
   /** Who called from the console. */
   operator?: HumanPrincipal | undefined

@@ -114,7 +114,7 @@ export class PlayerConnection
   ending(end: PeerEnd): void {
     if (this.#isClosing()) return
     const closing = this.#newClosing(closings.shutdown)
-    this.#fence({ name: 'closing', closing }, end === 'lost' ? 'kept' : 'none')
+    this.#shut({ name: 'closing', closing }, end === 'lost' ? 'kept' : 'none')
     closing.beginParting()
   }
 
@@ -124,7 +124,7 @@ export class PlayerConnection
       this.#deps.lastCloses.remove(this.#slowSessionId)
     }
     if (this.#phase.name === 'closing') this.#phase.closing.gone()
-    this.#fence({ name: 'gone' }, 'kept')
+    this.#shut({ name: 'gone' }, 'kept')
     this.#queue.discard()
     this.#deps.gone(this)
   }
@@ -210,7 +210,7 @@ export class PlayerConnection
   end(how: Closing): void {
     if (this.#isClosing()) return
     const closing = this.#newClosing(how)
-    this.#fence({ name: 'closing', closing }, how.seat)
+    this.#shut({ name: 'closing', closing }, how.seat)
     closing.begin()
   }
 
@@ -355,7 +355,7 @@ export class PlayerConnection
   }
 
   /** From here on nothing comes in; a participant that was there departs. */
-  #fence(next: Phase, seat: SeatFate): void {
+  #shut(next: Phase, seat: SeatFate): void {
     const live = this.#phase.name === 'live' ? this.#phase : undefined
     this.#phase = next
     this.#inbound.stop()

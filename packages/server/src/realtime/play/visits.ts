@@ -5,7 +5,7 @@ import { type Claimed, nowhere, type Place } from '../play.port.ts'
 import type { Player } from '../ports.ts'
 import type { Entered } from './elsewhere.port.ts'
 import type { Away } from './participants/away.ts'
-import { disconnect, nobody, type Participant } from './participants/participant.ts'
+import { disconnect, noReceiver, type Participant } from './participants/participant.ts'
 import type { Registry } from './participants/registry.ts'
 import type { RelayedRequest, RoomEntry } from './rooms/requests/room-entry.ts'
 import type { Rooms } from './rooms/rooms.ts'
@@ -88,7 +88,7 @@ export function createVisits({ registry, rooms, entry, seats, finish }: VisitsDe
       if (participant === undefined) return
       if (!participant.isConnected) return seats.end(id, departure)
       registry.disconnect(participant)
-      disconnect(participant, nobody)
+      disconnect(participant, noReceiver)
       finish(participant, departure)
     },
     leave(id) {

@@ -1,5 +1,6 @@
 import { createScriptTurns } from '../connection/inbound/script-turns.ts'
 import type { Others } from '../play/others.port.ts'
+import { nowhere } from '../play.port.ts'
 import type { OwnerLink } from './links.ts'
 import type { Ask } from './messages.ts'
 import type { RelayDeps } from './relay-deps.ts'
@@ -57,8 +58,7 @@ export function createOwnerSide(
   async function claim(link: OwnerLink, ask: Extract<Ask, { type: 'claim' }>): Promise<void> {
     const { port, visits } = play()
     const { visit, account, participant } = ask
-    const nobody = { room_id: null, match_id: null, binding: null }
-    const refuse = () => link.send({ type: 'claimed', visit, participant: null, place: nobody })
+    const refuse = () => link.send({ type: 'claimed', visit, participant: null, place: nowhere })
     const found =
       participant === null ? visits.claimOwn(account) : visits.claim(participant, account)
     if (found === undefined) return refuse()

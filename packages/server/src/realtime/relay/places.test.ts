@@ -3,7 +3,7 @@ import { createMemoryDirectory } from '../../cluster/directory/memory-directory.
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import type { Replaced } from '../../kernel/cluster/directory.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
-import { newParticipant, nobody, type Participant } from '../play/participants/participant.ts'
+import { newParticipant, noReceiver, type Participant } from '../play/participants/participant.ts'
 import { createPlaces } from './places.ts'
 
 const ann = {
@@ -55,7 +55,7 @@ function createMutable() {
 }
 
 function connected(id: number): Participant {
-  return Object.assign(newParticipant(id, ann), { isConnected: true, receiver: { ...nobody } })
+  return Object.assign(newParticipant(id, ann), { isConnected: true, receiver: { ...noReceiver } })
 }
 
 test('[R-CL-19] a row whose writing seemed to fail is removed when its connection ends', async () => {

@@ -33,7 +33,7 @@ export async function prepareImage({ packageDir, folder, clock }: Options): Prom
     return file
   }
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // Whoever makes it at the same time makes the same: the last one stays.
+  // Another process may make it at the same time, which makes the same: the last one stays.
   const making = await mkdtemp(join(folder, 'making-'))
   try {
     await runMaker(packageDir, join(making, name))

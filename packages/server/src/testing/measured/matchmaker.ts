@@ -13,7 +13,11 @@ import { ownCoordination } from '../../realtime/play/coordination.port.ts'
 import { createMatchmaker } from '../../realtime/play/matchmaker/matchmaker.ts'
 import { createTicketQueue } from '../../realtime/play/matchmaker/tickets/ticket-queue.ts'
 import { createAccounts } from '../../realtime/play/participants/accounts.ts'
-import { connect, newParticipant, nobody } from '../../realtime/play/participants/participant.ts'
+import {
+  connect,
+  newParticipant,
+  noReceiver,
+} from '../../realtime/play/participants/participant.ts'
 import { createRegistry } from '../../realtime/play/participants/registry.ts'
 import { createRooms } from '../../realtime/play/rooms/rooms.ts'
 import { createSnapshots } from '../../realtime/play/rooms/snapshots.ts'
@@ -138,7 +142,7 @@ function start(count: number, gateOpen: boolean) {
   })
   const players = Array.from({ length: count }, (_, index) => {
     const participant = newParticipant(index + 1, undefined)
-    connect(participant, { receiver: nobody, flags: 0, relayed: false, sinceMs: 0 })
+    connect(participant, { receiver: noReceiver, flags: 0, relayed: false, sinceMs: 0 })
     registry.add(participant)
     return participant.context
   })

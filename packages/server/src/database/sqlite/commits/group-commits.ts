@@ -133,7 +133,7 @@ export class GroupCommits implements Commits {
   #openGroup(): Group {
     this.#sql.begin.run()
     const durable = Promise.withResolvers<void>()
-    // A failure rejects for whoever waits; where nobody does, it is no unhandled rejection.
+    // A failure rejects what waits; where nothing does, it is no unhandled rejection.
     durable.promise.catch(() => {})
     const committed = Promise.withResolvers<void>()
     committed.promise.catch(() => {})

@@ -14,7 +14,7 @@ export type ChainReport = {
   rows: number
   /** Rows whose hash could not be checked for want of the key. */
   unchecked: number
-  /** Rows that were linked without a key: whoever may write to the database can make such rows. */
+  /** Rows that were linked without a key: all that writes to the database can make such rows. */
   unkeyed: number
   anchor_seq: number
   head_seq: number

@@ -2,6 +2,7 @@ import { isLagId, type LagArtifact, type LagOutcome, type lagApi } from '@guildh
 import type { z } from 'zod'
 import type { Database, Queries } from '../../../database/database.ts'
 import type { OperatorPrincipal } from '../../../kernel/auth/principal.ts'
+import { ownRowsWritten } from '../../../kernel/batching/row-queue.ts'
 import type { WriteBehind } from '../../../kernel/batching/write-behind.ts'
 import type { Clock } from '../../../kernel/clock.ts'
 import { refuse } from '../../../kernel/failure.ts'
@@ -35,8 +36,6 @@ type Page = { after?: string | undefined; limit: number }
 type Regenerate = z.output<(typeof lagApi)['regenerate']['body']>
 type Regenerated = z.input<(typeof lagApi)['regenerate']['ok']>
 
-/** Longest wait of a reader for this node's own queue, in milliseconds. */
-const flushTimeoutMs = 2000
 /** Longest wait for a report that is made again, in milliseconds. */
 const regenerateMs = 30_000
 const pendingMax = 64
@@ -149,7 +148,7 @@ export function createLagConsole(deps: LagConsoleDeps) {
         ...filters
       }: Page & Pick<CaptureQuery, 'state' | 'match_id' | 'label'>,
     ) {
-      await deps.rows?.flush(flushTimeoutMs)
+      await ownRowsWritten(deps.rows)
       const query = { ...filters, after, limit: limit + 1, own_node_id }
       const rows = db.durable ? await captureListStore.list(db, query) : []
       const items = rows.slice(0, limit).map((row) => captureOf(row, isAdmin(principal)))

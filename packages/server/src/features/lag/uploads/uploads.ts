@@ -168,7 +168,7 @@ function tokenOf(lines: readonly string[]): string | undefined {
   }
 }
 
-/** Whoever withdraws while a recording arrives takes it back. */
+/** Consent that ends while a recording arrives takes the recording back. */
 function expectConsent({ grant }: Redeemed): void {
   if (grant.use !== 'uploading') throw new UploadFault('token')
 }

@@ -38,7 +38,7 @@ const pageItems = 100
 
 /**
  * Resets boards by their schedules. A board whose schedule is executed has a cursor: when it is
- * due next. Whoever moves it, in the transaction of the reset, has done the reset, so there is one
+ * due next. It is moved in the transaction of the reset, so there is one reset
  * per cursor however many nodes or submissions find the board due.
  */
 export function createResets(deps: ResetsDeps) {
@@ -115,7 +115,7 @@ export function createResets(deps: ResetsDeps) {
     reset,
     /**
      * The same in a transaction of its own, for a submission that finds its board due. Undefined
-     * when nothing may be executed now; otherwise nothing is due any more, whoever has done it.
+     * when nothing may be executed now; otherwise nothing is due any more.
      */
     async resetDue(id: string): Promise<{ epoch: Epoch | undefined } | undefined> {
       if (!execute || onHold()) return undefined

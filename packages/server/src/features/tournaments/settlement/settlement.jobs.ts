@@ -104,7 +104,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     }
   }
 
-  /** Whoever is gone from the lists was cancelled, or moved on by a reset or another node. */
+  /** What is gone from the lists was cancelled, or moved on by a reset or another node. */
   function forgetSettled(): void {
     for (const [id, { seenInPass }] of failing) if (seenInPass < passes) failing.delete(id)
   }

@@ -18,7 +18,7 @@ export const tournamentCompleted = 'on_tournament_completed'
 
 /**
  * The two steps in which a tournament ends, each within a transaction of its caller. Both begin
- * with a compare-and-set on the state, so that whoever comes second does nothing. Transactions are
+ * with a compare-and-set on the state, so that the second to come does nothing. Transactions are
  * `read committed`: the changed row stays locked, and nothing is decided on other rows.
  */
 export function createSettlementRules(deps: SettlementRulesDeps) {

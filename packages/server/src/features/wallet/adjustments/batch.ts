@@ -13,7 +13,7 @@ export type BatchDeps = {
   accountExists(tx: Queries, id: string): Promise<boolean>
 }
 
-/** An adjustment; whoever asks for the wallet right after it has its newest entries read. */
+/** An adjustment; `shows`: its answer has the newest entries of the wallet right after it. */
 export type BatchItem = KeyedAdjustment & { shows: boolean }
 
 /** What was booked, and the wallet right after it where the item asks for that. */
@@ -37,7 +37,7 @@ export async function adjustAll(
   const book = openBook(holdings, ledgers, deps.nowUnixMs)
   const strangers = new Set<string>()
   for (const id of usersOf(items)) {
-    // Accounts are never removed, so whoever has a balance is known to exist.
+    // Accounts are never removed, so a balance says that its account exists.
     if (!book.has(id) && !(await deps.accountExists(tx, id))) strangers.add(id)
   }
   const outcomes = items.map((item): Outcome => {

@@ -13,7 +13,7 @@ const waitMs = 0.25
 
 /**
  * Writes answers. Those that are ready in the turn of the event loop in which their requests came
- * are written together when it ends: to write one wakes whoever waits for it, which costs more than
+ * are written together when it ends: to write one wakes its client, which costs more than
  * all else about a small answer. Others come from a database or a script in numbers anyway, and are
  * written at once. See docs/decisions/0004.
  */

@@ -86,7 +86,7 @@ export class WebSocketConnection implements Connection {
     this.#webSocket.terminate()
   }
 
-  /** Whoever filled the buffer: there is no credit until it is empty, which is reported. */
+  /** Whatever filled the buffer: there is no credit until it is empty, which is reported. */
   #watchBuffer(): void {
     if (this.#awaitsDrain || this.#socket.writableLength < transportBufferBytesMax) return
     this.#awaitsDrain = true

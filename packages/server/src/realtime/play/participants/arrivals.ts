@@ -9,7 +9,7 @@ import type { Disconnected } from '../gatherings.ts'
 import type { Rooms } from '../rooms/rooms.ts'
 import type { Seats } from '../seats/seats.ts'
 import type { Topics } from '../topics/topics.ts'
-import { connect, disconnect, newParticipant, nobody, type Participant } from './participant.ts'
+import { connect, disconnect, newParticipant, noReceiver, type Participant } from './participant.ts'
 import type { Registry } from './registry.ts'
 
 /** What happens when a connection becomes a participant, and when it stops being one. */
@@ -64,7 +64,7 @@ export function createArrivals(deps: ArrivalsDeps): Arrivals {
       finish(participant, 'disconnected')
       return
     }
-    disconnect(participant, nobody)
+    disconnect(participant, noReceiver)
     deps.disconnected.cancelTicket(participant)
     deps.topics.leaveAll(participant)
     deps.disconnected.updateParty(participant)
@@ -117,7 +117,7 @@ type EndingDeps = {
 export function createEnding(deps: EndingDeps) {
   const { registry, script, rooms, topics, disconnected } = deps
   return (participant: Participant, departure: Departure): void => {
-    disconnect(participant, nobody)
+    disconnect(participant, noReceiver)
     script.leave(participant.context)
     if (!participant.relayed) disconnected.cancelTicket(participant)
     rooms.leave(participant, departure)

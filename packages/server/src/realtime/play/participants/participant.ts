@@ -40,7 +40,7 @@ export function newParticipant(id: number, account: Player | undefined): Partici
     },
     session_id: account?.session_id ?? null,
     session_ends_at_unix_ms: account?.refresh_expires_at_unix_ms ?? Number.POSITIVE_INFINITY,
-    receiver: nobody,
+    receiver: noReceiver,
     isConnected: false,
     flags: 0,
     snapshot: undefined,
@@ -84,7 +84,7 @@ export function placeOf({ context, room }: Participant): Place {
 }
 
 /** Where envelopes go whose receiver is over. */
-export const nobody: Receiver = {
+export const noReceiver: Receiver = {
   deliver() {},
   deliverPositions() {},
   placed() {},

@@ -4,7 +4,7 @@ import { busyClock } from '../../../kernel/time/busy-clock.fixture.ts'
 import { createGatewayMetrics } from '../../metrics.ts'
 import { bytesOf, textOf } from '../../realtime.fixture.ts'
 import { Room } from '../rooms/room.ts'
-import { newParticipant, nobody, type Participant } from './participant.ts'
+import { newParticipant, noReceiver, type Participant } from './participant.ts'
 import { createPositionRelay } from './position-relay.ts'
 
 const clock = createFakeClock()
@@ -24,7 +24,7 @@ function newPlayer(id: number): Participant {
   const participant = newParticipant(id, undefined)
   participant.isConnected = true
   participant.receiver = {
-    ...nobody,
+    ...noReceiver,
     deliverPositions(positions, own) {
       const others = positions.filter(({ mergeKey }) => mergeKey !== own)
       const texts = others.map(({ bytes, mergeKey }) => `${mergeKey}${textOf(bytes).at(-1)}`)
@@ -170,7 +170,7 @@ describe('positions of a room', () => {
     newRoom(cid, dan, eve)
     const { receiver } = bob
     bob.receiver = {
-      ...nobody,
+      ...noReceiver,
       deliverPositions() {
         throw new Error('on purpose')
       },

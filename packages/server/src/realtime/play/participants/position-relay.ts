@@ -55,7 +55,7 @@ export function createPositionRelay({
 
   /**
    * A round of a large group may take longer than the wait for the next one. It rests for as long
-   * as that took, so that whoever sends without end has half of the time at most.
+   * as that took, so that endless positions have half of the time at most.
    */
   function pass(group: Group): void {
     const beganMs = clock.monotonicMs()

@@ -10,7 +10,7 @@ type PartyMethodsDeps = PartyCallsDeps & { clock: Clock; membersMax: number }
 
 const taken = { refusal: 'user already belongs to a party' }
 const full = { refusal: 'party is full' }
-const nobody = { refusal: 'user not found' }
+const unknownUser = { refusal: 'user not found' }
 const unknownParty = { refusal: 'party not found' }
 
 const dataBytesMax = 1024
@@ -109,9 +109,9 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
     const { party_id, target_user_id: target } = payload
     const before = unfrozen(leaderParty(caller, party_id))
     if ('refusal' in before) return before
-    if (typeof target !== 'string') return nobody
+    if (typeof target !== 'string') return unknownUser
     const known = await people.usernames([target])
-    if (!known.has(target) || (await people.areBlocked(caller.userId, target))) return nobody
+    if (!known.has(target) || (await people.areBlocked(caller.userId, target))) return unknownUser
     const party = unfrozen(leaderParty(caller, party_id))
     if ('refusal' in party) return party
     if (parties.of(target) !== undefined) return taken
@@ -132,7 +132,7 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
     const party = unfrozen(leaderParty(caller, party_id))
     if ('refusal' in party) return party
     if (!party.requests.has(target)) return unrequested
-    if (username === undefined) return nobody
+    if (username === undefined) return unknownUser
     if (party.isFull(membersMax) && !party.invitations.has(target)) return full
     parties.enter(party, { userId: target, username })
     return replyOf(party)
@@ -143,7 +143,7 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
     return method(targetFields, (caller, { party_id, target_user_id: target }) => {
       const party = unfrozen(leaderParty(caller, party_id))
       if ('refusal' in party) return party
-      if (typeof target !== 'string' || !party.members.has(target)) return nobody
+      if (typeof target !== 'string' || !party.members.has(target)) return unknownUser
       run(party, target)
       return replyOf(party)
     })

@@ -2,7 +2,7 @@ import { kinds, type RoomPresence, roomPresenceBody, sessionOptionsBody } from '
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createFakeClock } from '../../../kernel/clock.fake.ts'
 import { type RealtimeFixture, startRealtime } from '../../realtime.fixture.ts'
-import { newParticipant, nobody, type Participant } from '../participants/participant.ts'
+import { newParticipant, noReceiver, type Participant } from '../participants/participant.ts'
 import { sendNotice, sendOwnLeft } from './presence.ts'
 import { defaultLabel } from './requests/label-answers.ts'
 import { Room } from './room.ts'
@@ -143,7 +143,7 @@ function slow(partMs: number) {
     member.flags = flags[1]
     member.isConnected = true
     member.receiver = {
-      ...nobody,
+      ...noReceiver,
       deliver(frame) {
         frames.push(frame)
         parts.push(roomPresenceBody.decode(frame.bytes.subarray(6)))

@@ -60,7 +60,7 @@ type Receivers = {
   except: readonly number[]
 }
 
-const nobody: readonly number[] = []
+const none: readonly number[] = []
 
 /** What throws when it is read is no object of options either. */
 function checkedReceivers(invocation: Invocation, options: unknown): Receivers {
@@ -74,7 +74,7 @@ function checkedReceivers(invocation: Invocation, options: unknown): Receivers {
 /** Who receives a broadcast: the room of the caller, if it has one, unless the options say else. */
 function receivers(invocation: Invocation, options: unknown): Receivers {
   const ownRoom = invocation.call?.room_id ?? null
-  if (options === undefined) return { room_id: ownRoom, except: nobody }
+  if (options === undefined) return { room_id: ownRoom, except: none }
   if (typeof options !== 'object' || options === null) throw notOptions()
   const { scope, room_id, topic, except, ...others } = membersOf(options)
   const unknown = Object.keys(others)[0]
@@ -118,7 +118,7 @@ function topicOf(topic: unknown): string {
 }
 
 function exceptOf(except: unknown): readonly number[] {
-  if (except === undefined) return nobody
+  if (except === undefined) return none
   if (
     !Array.isArray(except) ||
     except.length > limits.exceptedParticipants ||

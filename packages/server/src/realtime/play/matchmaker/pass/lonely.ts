@@ -5,8 +5,8 @@ import { fitsBoth } from './scan.ts'
 export type Crowd = { byAge: readonly Ticket[]; wideUntilMs: number; mustPause(): boolean }
 
 /**
- * Whether nobody fits a ticket that nobody fitted in its last scan. Without this a crowd that fits
- * nobody would be compared whole in every pass, and whoever comes behind it would wait for that.
+ * Whether no ticket fits one that none fitted in its last scan. Without this a crowd that fits none
+ * would be compared whole in every pass, and the tickets behind it would wait for that.
  */
 export function* isStillAlone(seed: Ticket, crowd: Crowd): Generator<void, boolean> {
   const { alone } = seed

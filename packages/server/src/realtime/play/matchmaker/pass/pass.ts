@@ -37,8 +37,8 @@ export type PassDeps = {
 }
 
 /**
- * A slice ends after this time. 20 ms would be allowed; but whoever sends a request meanwhile waits
- * for the slice and for the handing over of what it has formed, and should not feel it.
+ * A slice ends after this time. 20 ms would be allowed; but a request meanwhile waits for the slice
+ * and for the handing over of what it has formed, and should not feel it.
  */
 const sliceMs = 1
 
@@ -127,7 +127,7 @@ export function createPasses(deps: PassDeps): Passes {
         left += settle(seed, found)
         break
       }
-      // Whoever scans from the oldest should not meet all who have left again and again.
+      // A scan from the oldest should not meet all that have left again and again.
       if (2 * left < candidates.length) continue
       candidates = candidates.filter(isWaiting)
       left = 0

@@ -4,7 +4,7 @@ import { createRecordedLog } from '../../../../kernel/log/log.fake.ts'
 import { createGatewayMetrics } from '../../../metrics.ts'
 import { createRecordingScript } from '../../../recording-script.fixture.ts'
 import { alone, type NameAnswer } from '../../elsewhere.port.ts'
-import { connect, disconnect, newParticipant, nobody } from '../../participants/participant.ts'
+import { connect, disconnect, newParticipant, noReceiver } from '../../participants/participant.ts'
 import type { Rooms } from '../rooms.ts'
 import { createRoomEntry } from './room-entry.ts'
 
@@ -13,7 +13,7 @@ function ask(answer: NameAnswer | Promise<NameAnswer>) {
   const clock = createFakeClock()
   const participant = newParticipant(1, undefined)
   const connectAgain = () =>
-    connect(participant, { receiver: { ...nobody }, flags: 0, sinceMs: 0, relayed: true })
+    connect(participant, { receiver: { ...noReceiver }, flags: 0, sinceMs: 0, relayed: true })
   connectAgain()
   const askedElsewhere: number[] = []
   const entry = createRoomEntry({
@@ -37,7 +37,7 @@ function ask(answer: NameAnswer | Promise<NameAnswer>) {
   return {
     ...{ clock, answered, askedElsewhere },
     comeBack() {
-      disconnect(participant, nobody)
+      disconnect(participant, noReceiver)
       connectAgain()
     },
   }

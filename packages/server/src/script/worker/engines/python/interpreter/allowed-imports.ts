@@ -118,7 +118,7 @@ const answers: Readonly<Record<string, number | null>> = {
   getprotobyname: 0,
 }
 
-/** Whoever asks for anything else has broken out of the language, and ends the process. */
+/** Code that asks for anything else has broken out of the language, and ends the process. */
 function refuse(name: string): ImportFunction {
   const answer = answers[name]
   if (answer !== undefined) return () => answer

@@ -140,7 +140,7 @@ def _function(loop, row):
 
 
 class Call(Future):
-    """A call to the node that is waited for. Whoever cancels it stops it there as well."""
+    """A call to the node that is waited for. Cancelling it stops it there as well."""
 
     __slots__ = ("_number",)
 

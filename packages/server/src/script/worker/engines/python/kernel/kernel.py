@@ -110,7 +110,7 @@ def _settle(number, answer):
         future.set_result(value if make is None else make(value))
     else:
         future.set_exception(raised(*answer[1:]))
-        # Whoever called and did not wait has not asked what became of it.
+        # A caller that did not wait has not asked what became of it.
         future._Future__log_traceback = False
 
 
