@@ -5,14 +5,12 @@ import { join, resolve } from 'node:path'
 import { inspect, parseArgs } from 'node:util'
 import { besideOther } from './against.ts'
 import { type Bench, type Benchmark, holds, type Row } from './benchmark.ts'
-import { accountList } from './benchmarks/account-list.ts'
 import { accountRead } from './benchmarks/account-read.ts'
 import { auditCost } from './benchmarks/audit-cost.ts'
 import { backup } from './benchmarks/backup.ts'
 import { boards } from './benchmarks/boards.ts'
 import { cluster } from './benchmarks/cluster.ts'
 import { deviceLogins } from './benchmarks/device-login.ts'
-import { doctor } from './benchmarks/doctor.ts'
 import { echo } from './benchmarks/echo.ts'
 import { explorer } from './benchmarks/explorer.ts'
 import { firstMinute } from './benchmarks/first-minute.ts'
@@ -20,7 +18,6 @@ import { idleConnections } from './benchmarks/idle-connections.ts'
 import { lag } from './benchmarks/lag.ts'
 import { languages } from './benchmarks/languages.ts'
 import { leaderboard } from './benchmarks/leaderboard.ts'
-import { lists } from './benchmarks/lists.ts'
 import { matchmaker } from './benchmarks/matchmaker.ts'
 import { metrics } from './benchmarks/metrics.ts'
 import { mix } from './benchmarks/mix.ts'
@@ -61,8 +58,6 @@ const benchmarks: readonly Benchmark[] = [
   wallets,
   storedObjects,
   leaderboard,
-  accountList,
-  lists,
   matchmaker,
   lag,
   auditCost,
@@ -75,7 +70,6 @@ const benchmarks: readonly Benchmark[] = [
   explorer,
   metrics,
   backup,
-  doctor,
   scriptData,
   languages,
   reload,

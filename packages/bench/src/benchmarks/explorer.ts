@@ -8,68 +8,27 @@ import { createApiKeys } from '../load/operator.ts'
 import { pacedLatencies } from '../load/paced-reads.ts'
 import { type MeasuredBackend, onBackends } from '../processes/backends.ts'
 import type { Child } from '../processes/child.ts'
-import { startFilled } from '../processes/filled.ts'
+import { startGuildhall } from '../processes/guildhall.ts'
 import { median, percentile } from '../statistics.ts'
 
-/** Pages of a large table by the explorer, and whether its slow queries hold up players. */
+/** Whether slow queries of the explorer hold up players. */
 export const explorer: Benchmark = { name: 'explorer', run }
 
-const many = 1_000_000
 const rounds = 5
-/** The explorer admits 60 requests of a key in a minute. */
-const pagesOfKey = 55
-const keysOfRound = 4
 const intervalMs = 2
 const slowTable = 'slow'
 
 async function run(bench: Bench): Promise<Row[]> {
-  const accounts = bench.count(many)
   return onBackends(bench, 'explored.db', async (backend) => {
     // The explorer has no database in memory to look at.
     if (backend.name === 'in memory') return []
-    await using server = await startFilled(bench, backend, { seeds: { accounts } })
-    const pages = await pagesOf(server, backend)
+    await using server = await startGuildhall(bench, {
+      keys: { 'database.url': backend.url },
+      on: 'both',
+    })
     await makeSlowTable(backend, bench.count(slowRows))
-    return [
-      {
-        what: `p99 of a keyset page of 100 of ${accounts} accounts, ${backend.name}`,
-        product: { value: median(pages), unit: 'ms' },
-        bound: { of: 'value', is: 'at most', limit: 10 },
-        notes: `median of the p99 of ${rounds} rounds: ${list(pages)} ms`,
-      },
-      await besideSlowQueries(bench, server, backend),
-    ]
+    return [await besideSlowQueries(bench, server, backend)]
   })
-}
-
-type Question = { table: string; column: string; filters?: object[]; cursor?: string | undefined }
-
-/** The p99 of each round, of pages that follow one another from the middle of the table. */
-async function pagesOf({ port }: Child, backend: MeasuredBackend): Promise<number[]> {
-  const keys = await createApiKeys(port, 'database:read', keysOfRound * (rounds + 1))
-  const connection = await HttpConnection.open(port)
-  const perRound: number[] = []
-  for (let round = 0; round <= rounds; round += 1) {
-    const times: number[] = []
-    for (const token of keys.slice(round * keysOfRound, (round + 1) * keysOfRound)) {
-      let cursor: string | undefined
-      for (let page = 0; page < pagesOfKey; page += 1) {
-        const filters = [{ column: 'id', operator: 'gte', value: 'account-5' }]
-        const question = { table: 'accounts', column: 'id', filters, cursor }
-        const request = rowsRequest(backend, token, question)
-        const startMs = performance.now()
-        const { status, body } = await connection.fetch(request)
-        times.push(performance.now() - startMs)
-        const { rows, next } = body as { rows?: unknown[]; next?: string }
-        if (status !== 200 || rows?.length !== 100) throw new Error(`a page was answered ${status}`)
-        cursor = next
-      }
-    }
-    // The first round warms up.
-    if (round > 0) perRound.push(percentile(times, 0.99))
-  }
-  connection.close()
-  return perRound
 }
 
 /** Reads of one account at a steady pace, without the explorer and while it always has a query. */
@@ -90,7 +49,7 @@ async function besideSlowQueries(
   const queries: number[] = []
   for (const token of keys) {
     calm.push(percentile(await pacedLatencies(port, request, pace), 0.99))
-    const slow = queryWithoutEnd(port, rowsRequest(backend, token, slowQuestion))
+    const slow = queryWithoutEnd(port, slowRequest(backend, token))
     busy.push(percentile(await pacedLatencies(port, request, pace), 0.99))
     queries.push(...(await slow.end()))
   }
@@ -131,26 +90,20 @@ function queryWithoutEnd(port: number, request: Buffer) {
   }
 }
 
-function rowsRequest({ name }: MeasuredBackend, token: string, question: Question): Buffer {
-  const { table, column, filters = [], cursor } = question
-  const schema = name === 'PostgreSQL' ? 'public' : 'main'
-  const sort = { column, direction: 'asc' }
-  const body = { table: { schema, table }, sort, filters, limit: 100, cursor }
-  return httpRequest('POST', '/console/v1/database/rows', { token, body })
-}
-
 /** So many rows that looking into each of them takes about the five seconds that a query may. */
 const slowRows = 500_000
 /** Found at the end of each note only, by comparing some letters at every place before. */
 const needle = 'xxxxyxxxx'
 const noteLetters = 400
 /** Looks through every note eight times, and finds none that has all of it. */
-const slowQuestion: Question = {
-  table: slowTable,
-  column: 'id',
-  filters: [...Array.from({ length: 7 }, () => needle), 'z'].map((value) => {
+function slowRequest({ name }: MeasuredBackend, token: string): Buffer {
+  const schema = name === 'PostgreSQL' ? 'public' : 'main'
+  const filters = [...Array.from({ length: 7 }, () => needle), 'z'].map((value) => {
     return { column: 'note', operator: 'contains', value }
-  }),
+  })
+  const table = { schema, table: slowTable }
+  const body = { table, sort: { column: 'id', direction: 'asc' }, filters, limit: 100 }
+  return httpRequest('POST', '/console/v1/database/rows', { token, body })
 }
 
 /** A table that an operator made beside those of the game. */

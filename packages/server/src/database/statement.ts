@@ -13,10 +13,9 @@ import type { JsonObject } from '@guildhall/contract'
  * - `{{fence}}`: at the end of a subquery in FROM: on PostgreSQL its columns are worked out once
  *   per row, however often they are used around it. On SQLite it is nothing, and such a column
  *   is worked out as often as it is used;
- * - `{{unplanned :limit}}`: a parameter behind LIMIT or OFFSET. PostgreSQL then plans the statement
- *   once, for a tenth of the rows, and not at every call: where an index is the way in any case;
- * - `{{value :name}}`: a parameter that PostgreSQL does not plan for: where there is one way to the
- *   rows, one plan suits every value. On SQLite it is the parameter itself;
+ * - `{{unplanned :name}}`: a parameter that PostgreSQL does not plan for, so that the statement is
+ *   planned once and not at every call: where there is one way to the rows whatever the value is.
+ *   Behind LIMIT or OFFSET it plans for a tenth of the rows. On SQLite it is the parameter itself;
  * - `CROSS JOIN {{lateral}} (...)`: PostgreSQL works the subquery out row by row, with the columns
  *   of the tables before it; needs a `{{fence}}` or a LIMIT inside. On SQLite it is nothing: there
  *   a subquery sees no table beside it;

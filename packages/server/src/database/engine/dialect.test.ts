@@ -9,7 +9,6 @@ const dialect: Dialect = {
   given: (params) => `<given ${Object.keys(params).join(' ')}>`,
   lock: (strength, table) => `<${strength} ${table}>`,
   unplanned: (parameter) => `<any ${parameter}>`,
-  value: (parameter) => `<value ${parameter}>`,
   lateral: '<lateral>',
   contains: (whole, part) => `<${part} in ${whole}>`,
   now: '<now>',
@@ -45,7 +44,7 @@ describe('a statement', () => {
     ['{{for share of t}} :a :b', '<share t> <1 text> <2 bigint>'],
     ['{{contains t.name :a}} :b', '<<1 text> in t.name> <2 bigint>'],
     [':a LIMIT {{unplanned :b}}', '<1 text> LIMIT <any <2 bigint>>'],
-    ['{{value :a}} {{lateral}} :b', '<value <1 text>> <lateral> <2 bigint>'],
+    ['{{lateral}} :a, :b', '<lateral> <1 text>, <2 bigint>'],
     ['(SELECT :a, :b {{fence}}) AS x', '(SELECT <1 text>, <2 bigint> <fence>) AS x'],
   ])('has its words replaced: %s', (text, rendered) => {
     expect(render(text)).toBe(rendered)

@@ -17,10 +17,8 @@ export type Dialect = {
   readonly now: string
   /** What keeps a subquery in FROM from becoming one with the query around it, where that helps. */
   readonly fence: string
-  /** A parameter that no plan depends on, as a bare one behind LIMIT or OFFSET does. */
+  /** A parameter that no plan depends on. */
   unplanned(parameter: string): string
-  /** A parameter that no plan depends on, wherever it stands. */
-  value(parameter: string): string
   /** What lets a subquery in FROM read the tables before it, where that is asked for. */
   readonly lateral: string
 }
@@ -95,8 +93,6 @@ function renderWord(word: string, { statement, dialect, parameter }: Rendering):
   if (lock?.[1] && lock[2]) return dialect.lock(lock[1], lock[2])
   const unplanned = /^unplanned :(\w+)$/.exec(word)
   if (unplanned?.[1]) return dialect.unplanned(parameter(unplanned[1]))
-  const value = /^value :(\w+)$/.exec(word)
-  if (value?.[1]) return dialect.value(parameter(value[1]))
   const contains = /^contains ([\w.]+) :(\w+)$/.exec(word)
   if (contains?.[1] && contains[2]) return dialect.contains(contains[1], parameter(contains[2]))
   throw new Error(`${statement.name} uses the unknown word {{${word}}}`)

@@ -112,9 +112,8 @@ const manyRows: Dialect = {
   given: (params) => `SELECT * FROM ${manyRows.rows(params)} AS given`,
   lock: (strength, table) => `FOR ${strength.toUpperCase()} OF ${table}`,
   contains: (whole, part) => `strpos(${whole}, ${part}) > 0`,
-  // Out of a SELECT a number is nothing to plan for: the plan is made once and kept.
+  // Out of a SELECT it is nothing to plan for: the plan is made once and kept.
   unplanned: (parameter) => `(SELECT ${parameter})`,
-  value: (parameter) => `(SELECT ${parameter})`,
   lateral: 'LATERAL',
   fence: 'OFFSET 0',
   now: 'CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)',

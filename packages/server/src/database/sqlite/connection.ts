@@ -159,8 +159,8 @@ const dialect: Dialect = {
   // Writers run one after another, so every row that a transaction sees is as good as locked.
   lock: () => '',
   contains: (whole, part) => `instr(${whole}, ${part}) > 0`,
-  unplanned: withoutPlan,
-  value: (parameter) => parameter,
+  // Behind LIMIT and OFFSET, where it matters here, see `withFixedPlan`.
+  unplanned: (parameter) => parameter,
   lateral: '',
   now: 'guildhall_now()',
   // A subquery that stays one hands its rows on column by column, for as much as a search costs.
@@ -172,11 +172,7 @@ const dialect: Dialect = {
  * costs ten times what a page does.
  */
 function withFixedPlan(text: string): string {
-  return text.replace(/\b(LIMIT|OFFSET) (\?\d+)/g, (_, word, at) => `${word} ${withoutPlan(at)}`)
-}
-
-function withoutPlan(parameter: string): string {
-  return `(${parameter} + 0)`
+  return text.replace(/\b(LIMIT|OFFSET) (\?\d+)/g, '$1 ($2 + 0)')
 }
 
 /**

@@ -39,8 +39,8 @@ const list = statement({
  * The rows of a user as a range of the index that begins with users: otherwise PostgreSQL may
  * follow the ids of all, through those of everybody.
  */
-const ofUser = `(user_id, id) > ({{value :user_id}}, :after)
-  AND (user_id, id) < ({{value :user_id}}, :before)
+const ofUser = `(user_id, id) > ({{unplanned :user_id}}, :after)
+  AND (user_id, id) < ({{unplanned :user_id}}, :before)
   ORDER BY user_id DESC, id DESC LIMIT {{unplanned :limit}}`
 
 /** Each half reads its own index from the newest on, and no further than the page. */
@@ -146,7 +146,7 @@ const totals = statement({
       COALESCE(SUM(CASE WHEN audience <> 'all' THEN total ELSE 0 END), 0) AS of_user
     FROM notification_totals
     WHERE (audience = 'all' AND user_id = '') OR (audience = 'broadcast' AND user_id = '')
-      OR (audience = 'user' AND user_id = {{value :user_id}})`,
+      OR (audience = 'user' AND user_id = {{unplanned :user_id}})`,
   params: { user_id: 'text' },
   row: { kept: 'integer', of_user: 'integer' },
 })

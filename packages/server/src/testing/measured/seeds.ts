@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts'
 import { type Statement, statement } from '../../database/statement.ts'
 
 /** How many rows of each kind a measured database begins with. */
-export type Seeds = { accounts?: number; groups?: number; notifications?: number }
+export type Seeds = { accounts?: number; groups?: number }
 
 /** Rows of one statement: few enough for the time that a server gives it. */
 const chunkRows = 20_000
@@ -47,27 +47,6 @@ const countGroups = statement({
   text: `INSERT INTO totals (name, total) SELECT 'groups', count(*) FROM groups`,
 })
 
-/** Every tenth is for everybody. */
-const notifications = statement({
-  name: 'measured.notifications',
-  text: `INSERT INTO notifications (user_id, subject, content, code, created_at_unix_ms)
-    ${numbers}
-    SELECT CASE WHEN i % 10 = 0 THEN NULL ELSE 'account-' || (i % 1000) END,
-      'Something has happened', '{"gold":5}', 1, 1700000000000 + i FROM n`,
-  params: range,
-})
-const countNotifications = statement({
-  name: 'measured.count-notifications',
-  text: `INSERT INTO notification_totals (audience, user_id, total)
-    SELECT CASE WHEN user_id IS NULL THEN 'broadcast' ELSE 'user' END,
-      COALESCE(user_id, ''), count(*) FROM notifications GROUP BY user_id`,
-})
-const countAllNotifications = statement({
-  name: 'measured.count-all-notifications',
-  text: `UPDATE notification_totals SET total = (SELECT count(*) FROM notifications)
-    WHERE audience = 'all'`,
-})
-
 /** The id of one of the seeded accounts, from 1. */
 export function seededAccount(number: number): string {
   return `account-${(number * 7919) % prime}`
@@ -79,10 +58,6 @@ export async function seed(db: Database, seeds: Seeds): Promise<void> {
   if (await insert(db, groups, seeds.groups)) {
     await db.run(groupMembers, {})
     await db.run(countGroups, {})
-  }
-  if (await insert(db, notifications, seeds.notifications)) {
-    await db.run(countNotifications, {})
-    await db.run(countAllNotifications, {})
   }
 }
 
