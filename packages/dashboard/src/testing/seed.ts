@@ -41,7 +41,8 @@ async function seedAccounts(client: ConsoleClient): Promise<Record<string, strin
     params: ana,
     body: { currency: 'gold', delta: 250, reason: 'first purchase' },
   })
-  await client.wallet.adjust({ params: ana, body: { currency: 'gold', delta: -75 } })
+  const gift = { currency: 'gold', delta: -75, reason: `a gift for ${accounts.ben}` }
+  await client.wallet.adjust({ params: ana, body: gift })
   for (const name of ['ben', 'cem', 'dora']) {
     await client.friends.add({ params: ana, body: { user_id: accounts[name] ?? '' } })
   }
@@ -60,7 +61,10 @@ async function seedCommunity(client: ConsoleClient, accounts: Record<string, str
   await client.groups.promote({ params: { id, user_id: accounts.ben ?? '' } })
   await client.groups.create({ body: { name: 'Blue Team', open: false } })
   await client.groups.create({ body: { name: '<b>Bold Team</b>', description: turningName } })
-  const words = ['hello there', 'anyone for a round?', 'buy cheap gems!!!', '<script>1</script>']
+  const words = [
+    ...['hello there', `anyone for a round? ask ${accounts.emil}`],
+    ...['buy cheap gems!!!', '<script>1</script>'],
+  ]
   for (const [index, content] of words.entries()) {
     const sender = accounts[firstNames[index] ?? ''] ?? ''
     await client.chat.append({ params: { channel: 'lobby' }, body: { sender, content } })
@@ -77,7 +81,11 @@ async function seedCommunity(client: ConsoleClient, accounts: Record<string, str
   await client.chat.append({ params: { channel: 'guild/red' }, body: guild })
   await client.notifications.send({ body: { subject: 'Maintenance at noon', code: 3 } })
   await client.notifications.send({
-    body: { user_id: accounts.ana, subject: 'Welcome', content: { gift: 100, of: int64Min } },
+    body: {
+      user_id: accounts.ana,
+      subject: `Welcome, from ${accounts.ben}`,
+      content: { gift: 100, of: int64Min },
+    },
   })
   return id
 }
@@ -92,6 +100,7 @@ async function seedGameData(
     seed: int64Max,
     inventory: [{ item: 'sword', count: 1 }],
     of: ben,
+    from: `found by ${ben}`,
   }
   for (const key of ['slot-1', 'slot-2', 'slot/3', ben]) {
     const query = { user_id: accounts.ana }

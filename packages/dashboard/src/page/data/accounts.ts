@@ -1,14 +1,17 @@
 import type { AccountRow } from '@guildhall/contract'
 import { call } from './console-client.ts'
 
-/** The account of exactly this id or username. */
+/** The account of exactly this id, username or e-mail. */
 export async function findAccount(text: string): Promise<AccountRow | undefined> {
-  const [byId, byUsername] = await Promise.all(
-    [{ id: text }, { username: text }].map((exact) =>
+  const found = await Promise.all([
+    ...[{ id: text }, { username: text }].map((exact) =>
       call((client) => client.consoleAccounts.list({ query: { ...exact, limit: 1 } })),
     ),
-  )
-  return byId?.items[0] ?? byUsername?.items[0]
+    ...(isEmail(text)
+      ? [call((client) => client.consoleAccounts.search({ query: { email: text } }))]
+      : []),
+  ])
+  return found.flatMap(({ items }) => items)[0]
 }
 
 /** Whether the node takes it for an address: anything else would be refused. */

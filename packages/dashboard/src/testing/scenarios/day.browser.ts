@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createPlayer } from '@guildhall/client'
 import { afterAll, expect, it } from 'vitest'
 import { signedIn } from '../operator.ts'
+import { requestsOf } from '../requests.ts'
 import { serveNode } from '../served-node.ts'
 import type { LiveStage } from '../stage.ts'
 
@@ -59,20 +60,38 @@ export function dayTests(stage: () => LiveStage): void {
       GUILDHALL_RUNTIME__SCRIPTS_DIR: scripts,
       GUILDHALL_RUNTIME__HOT_RELOAD: 'true',
     })
+    const deploy = (added: string) => {
+      writeFileSync(join(scripts, 'main.ts'), `${readFileSync(game, 'utf8')}\n${added}\n`)
+    }
     const { page, open, leave } = await signedIn(stage().browser, node)
+    /** So long by the clock of the page, which stands still beside it. */
+    const requests = requestsOf(page)
+    const fiveSeconds = async () => {
+      for (let second = 0; second < 5; second += 1) {
+        await page.clock.runFor(1_000)
+        await requests.answered()
+      }
+    }
     try {
+      await page.clock.install()
       await open('')
       await page.getByText('Background tasks').first().waitFor()
-      const script = readFileSync(game, 'utf8')
-      const broken = "guildhall.on_rpc('daily', () => { throw new Error('nothing today') })"
-      writeFileSync(join(scripts, 'main.ts'), `${script}\n${broken}\n`)
+      await page.clock.pauseAt(Date.now() + 1_000)
+      deploy("guildhall.on_rpc('daily', () => { throw new Error('nothing today') })")
       const methods = async () => (await node.client.runtime.get({})).script?.rpcs
       await expect.poll(methods).toContain('daily')
       await node.client.runtime.rpc({ params: { method: 'daily' }, body: { payload: '' } })
+      await fiveSeconds()
       const failures = page.getByRole('table', { name: 'Script failures' })
       await failures.getByText('nothing today').waitFor()
       const menu = page.getByRole('navigation', { name: 'Sections' })
       await menu.getByRole('link', { name: /^Runtime *1 new$/ }).waitFor()
+
+      deploy('this is no script')
+      const outcome = async () => (await node.client.runtime.failures({})).reloads[0]?.outcome
+      await expect.poll(outcome).toBe('rejected')
+      await fiveSeconds()
+      await page.getByText('The last change of the script was rejected').waitFor()
     } finally {
       await leave()
       await node.stop()

@@ -65,7 +65,7 @@ export function findingTests(stage: () => LiveStage): void {
 
   it('[H-OPS-4] accounts are found by what players say of themselves, in lists and in fields', async () => {
     const player = createPlayer(stage().node.url)
-    await player.signIn.email({
+    const { user_id } = await player.signIn.email({
       ...{ email: 'Support.Case@example.com', password: 'a long password' },
       ...{ create: true, username: 'the-case' },
     })
@@ -106,6 +106,10 @@ export function findingTests(stage: () => LiveStage): void {
       await account.fill('nobody-of-this-name')
       await page.getByText('No name begins like this').waitFor()
       expect(await offered.count()).toBe(0)
+
+      await open('/purchases')
+      await page.getByLabel('User', { exact: true }).fill('support.case@EXAMPLE.com')
+      await expect.poll(() => page.url()).toContain(`user=${user_id}`)
       expect(complaints).toEqual([])
     })
   })

@@ -37,10 +37,12 @@ export function roomTests(stage: () => LiveStage): void {
       await expect.poll(() => ends).toEqual(['cheat removed'])
       await pane.getByText('1 of 4').waitFor()
 
-      await pane.getByRole('link', { name: /^….{8}$/ }).click()
+      await pane.getByRole('link', { name: 'its record' }).click()
       const record = page.getByRole('complementary', { name: 'Match' })
       await record.getByText(`${id} on `).waitFor()
       await record.getByText('comes in').first().waitFor()
+      fair.room.send(100, 'over')
+      await record.getByText('the round is over').waitFor()
       await page.goBack()
 
       await pane.getByText('Call an RPC of the script').click()

@@ -47,7 +47,7 @@ export const views: readonly (readonly [path: string, sign: string])[] = [
   ['/logs/{line}', 'Payload'],
   ['/runtime', 'What the script registered'],
   ['/database', 'admission_windows'],
-  ['/database?schema=main&table=accounts', 'tombstoned'],
+  ['/database?schema=main&table=chat_messages', 'a word between us'],
   ['/config', 'environment GUILDHALL_RUNTIME__SCRIPTS_DIR'],
   ['/no-such-page', 'The address may be mistyped'],
 ]

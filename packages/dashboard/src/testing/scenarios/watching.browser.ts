@@ -1,6 +1,7 @@
-import type { Page, Request } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Operator, signedIn } from '../operator.ts'
+import { requestsOf } from '../requests.ts'
 import type { LiveStage } from '../stage.ts'
 import { idsOf, pathOf, views } from './views.browser.ts'
 
@@ -72,10 +73,16 @@ export function watchingTests(stage: () => LiveStage): void {
       // What the page reads from here on would become lines as well.
       await page.route('**/status', () => undefined)
       await expect.poll(() => page.evaluate<number>(lineWidth)).toBeGreaterThan(0.02)
-      await page.getByRole('button', { name: '1 h' }).click()
-      await expect.poll(() => page.url()).toContain('range=1h')
       const marks = page.getByRole('list', { name: 'Marks in the plots' })
-      await marks.getByRole('listitem').first().waitFor()
+      for (const [words, range] of [
+        ['24 h', '24h'],
+        ['1 h', '1h'],
+      ] as const) {
+        await page.getByRole('button', { name: words }).click()
+        await expect.poll(() => page.url()).toContain(`range=${range}`)
+        await marks.getByText(/^the node started/).waitFor()
+        await marks.getByText(/^revision/).waitFor()
+      }
       await page.unroute('**/status')
       await page.reload()
       await page.getByRole('button', { name: '1 h', pressed: true }).waitFor()
@@ -166,25 +173,6 @@ export function watchingTests(stage: () => LiveStage): void {
 
 /** So many requests at most. */
 const perMinute = { overview: 50, elsewhere: 12 } as const
-
-/** What the page asks the node for, one reading of a clock after the other. */
-function requestsOf(page: Page) {
-  let paths: string[] = []
-  const open = new Set<Request>()
-  page.on('request', (request) => {
-    paths.push(new URL(request.url()).pathname)
-    open.add(request)
-  })
-  page.on('requestfinished', (request) => open.delete(request))
-  page.on('requestfailed', (request) => open.delete(request))
-  return {
-    paths: () => paths,
-    forget() {
-      paths = []
-    },
-    answered: () => expect.poll(() => open.size, { interval: 5 }).toBe(0),
-  }
-}
 
 /** How far the line of open connections goes, as a part of its plot. */
 const lineWidth = `(() => {

@@ -3,7 +3,7 @@ import { findAccount } from '../../data/accounts.ts'
 import { base, type FieldKind, type Reading, type Words } from './field-kinds.ts'
 import type { Question } from './question.ts'
 
-/** The account of a typed id or username. What is neither is refused before anything is sent. */
+/** The account of what was typed. What is none is refused before anything is sent. */
 export function accountField(words: Words): FieldKind<AccountRow> {
   return {
     ...base(words),
@@ -43,7 +43,7 @@ export function optionalUser(words: Words): FieldKind<User | undefined> {
   return { ...field, read: (text) => (text === '' ? { value: undefined } : read(text)) }
 }
 
-const noAccount = 'No account has this id or username.'
+const noAccount = 'No account has this id, username or e-mail.'
 
 /** Asked before something is stored for a user who is no account: mostly that is a slip. */
 export function askForStranger(user: User | undefined, action: string): Question | undefined {

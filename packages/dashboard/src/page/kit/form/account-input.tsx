@@ -17,16 +17,15 @@ const suggestionsMax = 8
 /** So many letters of a display name are sought: more of them may be too long for the node. */
 const nameMax = 60
 
-/**
- * Takes an id or a username, offers those that match by any of their names, and says whose it is.
- */
+/** Takes what an account is known by, offers those that match by any name, and says whose it is. */
 export function AccountInput({ value, isBrief = false, ...attributes }: AccountInputProps) {
   const list = useId()
   const typed = value.trim()
   const filter = useSettled(typed)
   const { data, isPlaceholderData } = useRead(
     ['accounts', 'suggest', filter],
-    (client) => suggested(client, filter),
+    async (client) =>
+      (await suggested(client, filter)).map((row) => ({ ...row, hint: hintOf(filter, row) })),
     { enabled: filter !== '', keep: true },
   )
   const items = filter === '' ? [] : (data ?? [])
@@ -40,12 +39,12 @@ export function AccountInput({ value, isBrief = false, ...attributes }: AccountI
         list={list}
         autoComplete="off"
         spellCheck={false}
-        placeholder="Username or id"
+        placeholder="Username, id or e-mail"
       />
       <datalist id={list}>
-        {items.map(({ id, username, display_name }) => (
+        {items.map(({ id, username, hint }) => (
           <option key={id} value={username}>
-            {hintOf(filter, { id, display_name })}
+            {hint}
           </option>
         ))}
       </datalist>

@@ -3,8 +3,7 @@ import { jsonPages } from '../../../model/json.ts'
 import { isAccountId } from '../../../model/text.ts'
 import { bytesText } from '../../../model/time.ts'
 import { CopyButton } from './copy.tsx'
-import { NamedWords, NameLink } from './links.tsx'
-import { Text } from './text.tsx'
+import { NamedText, NamedWords, NameLink } from './links.tsx'
 
 /** So many members are shown at a time. */
 const stepSize = 200
@@ -106,7 +105,7 @@ function Leaf({ value }: { value: unknown }) {
   const isLong = value.length > textMax
   return (
     <span className="text">
-      "<Text>{isLong ? value.slice(0, textMax) : value || ' '}</Text>"
+      "<NamedText>{isLong ? value.slice(0, textMax) : value || ' '}</NamedText>"
       {isLong && <span className="muted"> and {value.length - textMax} more letters</span>}
     </span>
   )

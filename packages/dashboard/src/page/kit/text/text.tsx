@@ -3,7 +3,6 @@ import { textParts } from '../../../model/text.ts'
 /** A text that somebody else wrote: only ever text, and it turns nothing but itself. */
 export function Text({ children }: { children: string }) {
   const parts = textParts(children)
-  if (parts.length === 0) return <span className="muted">empty</span>
   return (
     <bdi>
       {parts.map(({ kind, text }, index) =>

@@ -6,7 +6,7 @@ import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
-import { NamedWords, UserLink } from '../../kit/text/links.tsx'
+import { NamedText, NamedWords, UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
@@ -122,7 +122,7 @@ type Note = {
 }
 
 const notificationColumns: readonly Column<Note>[] = [
-  { key: 'subject', head: 'Subject', cell: ({ subject }) => <Text>{subject}</Text> },
+  { key: 'subject', head: 'Subject', cell: ({ subject }) => <NamedText>{subject}</NamedText> },
   {
     key: 'to',
     head: 'To',

@@ -10,7 +10,7 @@ import { Await } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
-import { NamedText, UserLink } from '../../kit/text/links.tsx'
+import { NamedText, NamedWords, UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 import { AccountState } from './account-state.tsx'
@@ -62,7 +62,7 @@ const columns: readonly Column<Entry>[] = [
 ]
 
 function What({ kind, text, ref: id }: Entry): ReactNode {
-  const words = <Text>{text}</Text>
+  const words = <NamedWords>{text}</NamedWords>
   if (id === null) return words
   if (kind === 'friend') {
     return (

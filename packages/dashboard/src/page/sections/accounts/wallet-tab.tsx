@@ -16,6 +16,7 @@ import { Card } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { DataTable } from '../../kit/table/table.tsx'
+import { NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { writeFilters } from '../database/filters.tsx'
@@ -36,7 +37,12 @@ const columns: readonly Column<Entry>[] = [
     align: 'number',
     cell: (it) => grouped(it.balance_after),
   },
-  { key: 'reason', medium: true, head: 'Reason', cell: ({ reason }) => <Text>{reason}</Text> },
+  {
+    key: 'reason',
+    medium: true,
+    head: 'Reason',
+    cell: ({ reason }) => <NamedText>{reason}</NamedText>,
+  },
   { key: 'seq', head: 'Seq', width: 90, align: 'number', wide: true, cell: ({ seq }) => seq },
 ]
 

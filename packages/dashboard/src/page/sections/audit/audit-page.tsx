@@ -16,6 +16,7 @@ import { CopyButton } from '../../kit/text/copy.tsx'
 import { Actor, NamedText } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
+import { MatchLink } from '../logs/log-lines.tsx'
 import { ChainState } from './chain-state.tsx'
 
 const columns: readonly Column<AuditEntry>[] = [
@@ -167,7 +168,7 @@ function EntryPane({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
           Target: <NamedText>{entry.target}</NamedText>,
           // What others chose stands in them: an id there may be meant to read as somebody's name.
           Details: <Text>{entry.details}</Text>,
-          ...(entry.match_id === undefined ? {} : { Match: entry.match_id }),
+          ...(entry.match_id === undefined ? {} : { Match: <MatchLink id={entry.match_id} /> }),
         }}
       />
     </Pane>

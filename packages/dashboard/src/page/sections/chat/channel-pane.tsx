@@ -12,8 +12,7 @@ import { NewRows, useTopWatch } from '../../kit/table/new-rows.tsx'
 import { type Picking, usePicking } from '../../kit/table/picking.ts'
 import { PickBox } from '../../kit/table/table-row.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
-import { NamedText, UserLink } from '../../kit/text/links.tsx'
-import { Text } from '../../kit/text/text.tsx'
+import { NamedText, NamedWords, UserLink } from '../../kit/text/links.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
 export function ChannelPane({ channel, onClose }: { channel: string; onClose(): void }) {
@@ -54,7 +53,7 @@ export function ChannelPane({ channel, onClose }: { channel: string; onClose(): 
           picking={picking}
           noun="message"
           nameOf={nameOf}
-          show={({ id, content }) => <Text>{`#${id} ${content}`}</Text>}
+          show={({ id, content }) => <NamedWords>{`#${id} ${content}`}</NamedWords>}
           touches={['chat']}
           actions={[removalOf(channel)]}
         />
@@ -92,7 +91,7 @@ function Message({ message, picking }: MessageProps) {
         {deleted ? (
           <Badge tone="bad">{`deleted, revision ${revision}`}</Badge>
         ) : (
-          <Text>{content}</Text>
+          <NamedText>{content}</NamedText>
         )}
       </p>
     </li>

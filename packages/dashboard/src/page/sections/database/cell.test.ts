@@ -17,3 +17,8 @@ it('digits of amounts are grouped, those of keys are not, and none is lost', () 
     expect(drawn(cell, { name: 'id', isKey: true })).toBe(String(value))
   }
 })
+
+it('[H-OPS-1] a name that somebody gave themselves is nobody else, whatever it looks like', () => {
+  const value = `user-${'0'.repeat(32)}`
+  expect(drawn({ kind: 'text', value }, { name: 'username', isKey: true })).toBe(value)
+})

@@ -3,7 +3,7 @@ import { jsonText } from '../../../model/json.ts'
 import { isAccountId } from '../../../model/text.ts'
 import { grouped } from '../../../model/time.ts'
 import { Badge } from '../../kit/text/badge.tsx'
-import { NameLink } from '../../kit/text/links.tsx'
+import { NamedText, NameLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
@@ -17,14 +17,24 @@ export function Cell({ cell, column }: CellProps) {
   if (cell === undefined || cell.kind === 'null') return <None>null</None>
   const { kind, value } = cell
   if (kind === 'redacted') return <Badge>redacted</Badge>
-  if (kind === 'json') return <code>{jsonText(value)}</code>
+  if (kind === 'json') {
+    return (
+      <code>
+        <NamedText>{jsonText(value)}</NamedText>
+      </code>
+    )
+  }
   if (kind === 'integer' && (typeof value === 'number' || typeof value === 'bigint')) {
     if (column.name.endsWith('_unix_ms') && typeof value === 'number') return <Time at={value} />
     return <span className="mono">{column.isKey ? String(value) : grouped(value)}</span>
   }
   if (typeof value !== 'string') return <code>{jsonText(value)}</code>
-  return isAccountId(value) ? <NameLink id={value} /> : <Text>{value}</Text>
+  if (ownNames.has(column.name)) return <Text>{value}</Text>
+  return isAccountId(value) ? <NameLink id={value} /> : <NamedText>{value}</NamedText>
 }
+
+/** What players chose for themselves: an id there may be meant to read as somebody's name. */
+const ownNames = new Set(['username', 'display_name', 'display_folded'])
 
 /** The value as text, to be copied. */
 export function cellText({ kind, value }: DatabaseCell): string {

@@ -9,6 +9,7 @@ import { anyText, checkField, integerField } from '../../kit/form/field-kinds.ts
 import { FormDialog } from '../../kit/form/form.tsx'
 import { Facts, Pane } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
+import { NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime } from '../../kit/text/time.tsx'
 import { Members } from './members.tsx'
@@ -29,7 +30,8 @@ export function GroupPane({ id, onClose }: { id: number; onClose(): void }) {
             <Facts
               rows={{
                 Id: found.id,
-                Description: found.description === '' ? <None /> : <Text>{found.description}</Text>,
+                Description:
+                  found.description === '' ? <None /> : <NamedText>{found.description}</NamedText>,
                 Members:
                   found.max_size === 0
                     ? grouped(found.member_count)

@@ -12,6 +12,7 @@ import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
 import type { Column } from '../../kit/table/columns.ts'
 import { FilterInput } from '../../kit/table/filter.tsx'
+import { NamedWords } from '../../kit/text/links.tsx'
 import { Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 import { GroupPane } from './group-pane.tsx'
@@ -23,7 +24,7 @@ const columns: readonly Column<GroupSummary>[] = [
     key: 'description',
     head: 'Description',
     wide: true,
-    cell: ({ description }) => description && <Text>{description}</Text>,
+    cell: ({ description }) => description && <NamedWords>{description}</NamedWords>,
   },
   {
     key: 'members',

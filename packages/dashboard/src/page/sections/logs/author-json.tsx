@@ -1,7 +1,7 @@
 import { parseExact } from '@guildhall/client/console'
 import { CopyButton } from '../../kit/text/copy.tsx'
 import { JsonView } from '../../kit/text/json-view.tsx'
-import { Text } from '../../kit/text/text.tsx'
+import { NamedText } from '../../kit/text/links.tsx'
 
 /** JSON as its author wrote it: a tree when it is one, else the text. */
 export function AuthorJson({ text, label }: { text: string | undefined; label: string }) {
@@ -15,7 +15,7 @@ export function AuthorJson({ text, label }: { text: string | undefined; label: s
         <CopyButton text={text} what={label} />
       </div>
       <div className="json break">
-        <Text>{text}</Text>
+        <NamedText>{text}</NamedText>
       </div>
     </section>
   )

@@ -39,10 +39,11 @@ export const matchColumn: Column<LogLine> = {
   cell: ({ match_id }) => (match_id === null ? <None /> : <MatchLink id={match_id} />),
 }
 
-export function MatchLink({ id }: { id: string }) {
+/** Leads to the record, which a view of the match itself need not tell by its id. */
+export function MatchLink({ id, children }: { id: string; children?: string }) {
   return (
     <Link to="/match-records/$id" params={{ id }} title={id}>
-      …{id.slice(-8)}
+      {children ?? `…${id.slice(-8)}`}
     </Link>
   )
 }

@@ -22,15 +22,14 @@ import type { Column } from '../../kit/table/columns.ts'
 import { FilterAccount } from '../../kit/table/filter-account.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { JsonView } from '../../kit/text/json-view.tsx'
-import { UserLink } from '../../kit/text/links.tsx'
-import { Text } from '../../kit/text/text.tsx'
+import { NamedText, NamedWords, UserLink } from '../../kit/text/links.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 
 type Note = Awaited<ReturnType<ConsoleClient['notifications']['list']>>['items'][number]
 
 const columns: readonly Column<Note>[] = [
   { key: 'id', medium: true, head: 'Id', width: 80, align: 'number', cell: ({ id }) => id },
-  { key: 'subject', head: 'Subject', cell: ({ subject }) => <Text>{subject}</Text> },
+  { key: 'subject', head: 'Subject', cell: ({ subject }) => <NamedWords>{subject}</NamedWords> },
   { key: 'to', head: 'To', cell: ({ user_id }) => <Receiver id={user_id} /> },
   { key: 'code', head: 'Code', width: 80, align: 'number', wide: true, cell: ({ code }) => code },
   { key: 'read', head: 'Read', width: 70, wide: true, cell: ({ read }) => (read ? 'yes' : 'no') },
@@ -104,7 +103,7 @@ const bulk: Bulk<Note> = {
 
 function NotePane({ note, onClose }: { note: Note; onClose(): void }) {
   return (
-    <Pane title={<Text>{note.subject}</Text>} label="Notification" onClose={onClose}>
+    <Pane title={<NamedText>{note.subject}</NamedText>} label="Notification" onClose={onClose}>
       <Facts
         rows={{
           Id: note.id,

@@ -2,6 +2,7 @@ import { api } from '@guildhall/contract'
 import { useMay } from '../../data/permissions.ts'
 import { OfNode } from '../../kit/of-node.tsx'
 import { Page } from '../../kit/page.tsx'
+import { RejectedChange } from '../runtime/failures.tsx'
 import { AllCounters, Counters } from './counters.tsx'
 import { Node, Tasks } from './health.tsx'
 import { RecentAudit, RecentErrors, RecentFailures } from './recent.tsx'
@@ -15,6 +16,7 @@ export function OverviewPage() {
       <div className="page-scroll">
         <div className="stack">
           <Node />
+          {mayFailures && <RejectedChange />}
           <Counters />
           <div className="columns">
             <div className="stack">

@@ -107,7 +107,7 @@ function trafficFacts(traffic: Traffic | undefined) {
   return {
     Age: duration(Math.max(0, serverNow() - opened_at_unix_ms)),
     'Messages a second': `${rate}, ${grouped(messages_total)} so far`,
-    ...(hasRecord ? { Match: <MatchLink id={match_id} /> } : {}),
+    ...(hasRecord ? { Match: <MatchLink id={match_id}>its record</MatchLink> } : {}),
   }
 }
 

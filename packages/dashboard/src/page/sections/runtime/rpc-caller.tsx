@@ -151,7 +151,7 @@ function History({ past, onAgain }: { past: readonly Past[]; onAgain(past: Past)
             </button>
             <div className="call-answer">
               <p className="mono">
-                <Text>{text}</Text>
+                <NamedText>{text}</NamedText>
               </p>
               {!one.answer.ok && <Cause {...one.answer} />}
             </div>
