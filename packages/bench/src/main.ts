@@ -13,6 +13,7 @@ import { cluster } from './benchmarks/cluster.ts'
 import { deviceLogins } from './benchmarks/device-login.ts'
 import { echo } from './benchmarks/echo.ts'
 import { explorer } from './benchmarks/explorer.ts'
+import { finding } from './benchmarks/finding.ts'
 import { firstMinute } from './benchmarks/first-minute.ts'
 import { idleConnections } from './benchmarks/idle-connections.ts'
 import { lag } from './benchmarks/lag.ts'
@@ -58,6 +59,7 @@ const benchmarks: readonly Benchmark[] = [
   wallets,
   storedObjects,
   leaderboard,
+  finding,
   matchmaker,
   lag,
   auditCost,

@@ -4,7 +4,7 @@ import type { Bench } from '../benchmark.ts'
 import { type Child, type ChildOptions, startChild } from './child.ts'
 
 /** Rows that a database begins with. */
-export type Seeds = { accounts?: number; groups?: number }
+export type Seeds = { accounts?: number; groups?: number; lines?: number }
 
 export type MeasuredOptions = {
   /** Of the database; the matchmaker has none. */

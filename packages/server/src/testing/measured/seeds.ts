@@ -1,11 +1,18 @@
 import type { Database } from '../../database/database.ts'
 import { type Statement, statement } from '../../database/statement.ts'
+import { type LogRow, scriptLogsStore } from '../../features/script-logs/script-logs.store.ts'
 
 /** How many rows of each kind a measured database begins with. */
-export type Seeds = { accounts?: number; groups?: number }
+export type Seeds = {
+  accounts?: number
+  groups?: number
+  /** Of the script, half of them of twenty matches. */
+  lines?: number
+}
 
 /** Rows of one statement: few enough for the time that a server gives it. */
 const chunkRows = 20_000
+const chunkLines = 2_000
 /** A prime above every count: times another one, numbers come in no order, and once each. */
 const prime = 1_000_003
 
@@ -16,10 +23,12 @@ const numbers = `WITH RECURSIVE n (i) AS (
 /** Ids and names in no order, as players choose them; counted, as the node's task leaves them. */
 const accounts = statement({
   name: 'measured.accounts',
-  text: `INSERT INTO accounts (id, username, state, created_at_unix_ms, updated_at_unix_ms, counted)
+  text: `INSERT INTO accounts (id, username, display_name, display_folded, state,
+      created_at_unix_ms, updated_at_unix_ms, counted)
     ${numbers}
-    SELECT 'account-' || ((i * 7919) % ${prime}), 'player-' || ((i * 104729) % ${prime}), 'active',
-      1700000000000 + i, 1700000000000 + i, 1 FROM n`,
+    SELECT 'account-' || ((i * 7919) % ${prime}), 'player-' || ((i * 104729) % ${prime}),
+      'Player ' || ((i * 15485863) % ${prime}), 'player ' || ((i * 15485863) % ${prime}),
+      'active', 1700000000000 + i, 1700000000000 + i, 1 FROM n`,
   params: range,
 })
 const countAccounts = statement({
@@ -58,6 +67,32 @@ export async function seed(db: Database, seeds: Seeds): Promise<void> {
   if (await insert(db, groups, seeds.groups)) {
     await db.run(groupMembers, {})
     await db.run(countGroups, {})
+  }
+  await writeLines(db, seeds.lines)
+}
+
+/** A line a millisecond; their ids have numbers of base 16, which no statement has on both. */
+async function writeLines(db: Database, count = 0): Promise<void> {
+  const hex = (number: number, digits: number) => number.toString(16).padStart(digits, '0')
+  const lineAt = (number: number): LogRow => {
+    const created_at_unix_ms = 1_700_000_000_000 + number
+    return {
+      log_id: `ml1-${hex(created_at_unix_ms, 13)}${hex(number, 16)}`,
+      match_id: number % 2 === 0 ? null : `mt1-${hex(number % 40, 29)}`,
+      node_id: 'node-1',
+      created_at_unix_ms,
+      level: number % 50 === 0 ? 'error' : 'info',
+      tag: 'game.round',
+      message: `the round is over, and player number ${number} has won it`,
+      payload_json: number % 3 === 0 ? '{"moves":12}' : null,
+    }
+  }
+  for (let first = 1; first <= count; first += chunkLines) {
+    const length = Math.min(chunkLines, count - first + 1)
+    await scriptLogsStore.insert(
+      db,
+      Array.from({ length }, (_, at) => lineAt(first + at)),
+    )
   }
 }
 
