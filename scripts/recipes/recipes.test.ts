@@ -64,7 +64,12 @@ async function compile(copy: string, project: string, files: readonly string[]):
   )
 }
 
-const blocks = readRecipes(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'))
+const page = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
+const blocks = readRecipes(page)
+
+function filesOf(recipe: string): string[] {
+  return [...new Set(blocks.filter((block) => block.recipe === recipe).map(({ path }) => path))]
+}
 
 it('the recipes and the scaffold of a feature compile, all together in one copy', async () => {
   expect(new Set(blocks.map(({ recipe }) => recipe))).toEqual(
@@ -79,10 +84,15 @@ it('the recipes and the scaffold of a feature compile, all together in one copy'
       'A language',
     ]),
   )
+  // What a second transport and a further language change beside their own folders.
+  expect(filesOf('A transport')).toEqual(['packages/server/src/node/play/play.ts'])
+  expect(filesOf('A language')).toEqual(['packages/server/src/script/process/languages.ts'])
   const copy = copyTree()
   for (const block of blocks) apply(copy, block)
   const scaffold = join(copy, 'scripts/new-feature.ts')
-  await run(process.execPath, [scaffold, 'daily-gifts'], { cwd: copy })
+  const { stdout } = await run(process.execPath, [scaffold, 'daily-gifts'], { cwd: copy })
+  const written = stdout.replaceAll('daily-gifts', 'mail').replace(/\d{4}-mail/, 'NNNN-mail')
+  expect(written.slice(0, written.indexOf('next: '))).toBe(/^```text\n([^`]*)```/m.exec(page)?.[1])
   const again = run(process.execPath, [scaffold, 'daily-gifts'], { cwd: copy })
   await expect(again).rejects.toThrow('is there already')
   const feature = 'packages/server/src/features/daily-gifts/daily-gifts.feature.ts'
@@ -93,8 +103,8 @@ it('the recipes and the scaffold of a feature compile, all together in one copy'
     'packages/contract/src/pins.test.ts',
   ])
   expect(node).toBe('')
-  const page = await compile(copy, 'packages/dashboard', ['src/page/routes.tsx'])
-  expect(page).toBe('')
+  const dashboard = await compile(copy, 'packages/dashboard', ['src/page/routes.tsx'])
+  expect(dashboard).toBe('')
 }, 300_000)
 
 it('a change whose lines are not there, or twice, is refused', () => {

@@ -11,7 +11,6 @@ export type MeasuredOptions = {
   url?: string
   /** A second address, `unaudited`, serves the same without audit entries. */
   unaudited?: boolean
-  config?: Readonly<Record<string, string>>
   seeds?: Seeds
   accounts?: number
   inFlight?: number

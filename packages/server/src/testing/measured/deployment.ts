@@ -15,13 +15,11 @@ import { noPlayers } from '../no-players.ts'
 /** What a program that measures a part of the node gets on its command line, as JSON. */
 export type MeasuredOptions = {
   url: string
-  /** Configuration keys that differ from the defaults. */
-  config?: Readonly<Record<string, string>>
 }
 
 /** What every part of the node is built with, on the system's clock and a migrated database. */
-export async function openDeployment({ url, config: keys }: MeasuredOptions) {
-  const config = await testConfig(keys)
+export async function openDeployment({ url }: MeasuredOptions) {
+  const config = await testConfig()
   const clock = createSystemClock()
   const db = await openDatabase({
     url,
