@@ -102,7 +102,7 @@ export function createPlay(deps: PlayDeps) {
         ...gatewayFunctions(gateway, deps.clock),
       } satisfies ServedScript
       await script.start({ delivery: gateway, functions, rooms: gateway, states: gateway.states })
-      if (config.runtime.enabled && !script.describe().attached) tellOfNoScript(loaded, log)
+      if (config.runtime.enabled && !script.describe().attached) logMissingScript(loaded, log)
     },
     attached: transports.attached,
     scriptState: () => script.describe().readiness.state,
@@ -187,7 +187,7 @@ function createScript(deps: PlayDeps) {
 }
 
 /** Asked for or not: without its script a game's messages go nowhere, and nothing else says so. */
-function tellOfNoScript({ config, sources }: LoadedConfig, log: Log): void {
+function logMissingScript({ config, sources }: LoadedConfig, log: Log): void {
   const { scripts_dir } = config.runtime
   const isWanted = sources.get('runtime.scripts_dir')?.layer !== 'default'
   const write = isWanted ? log.warn : log.info

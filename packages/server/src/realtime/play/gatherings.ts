@@ -11,7 +11,7 @@ import { createTicketQueue, type TicketQueue } from './matchmaker/tickets/ticket
 import type { Participant } from './participants/participant.ts'
 import type { PartyConfig } from './parties/config.ts'
 import { partyMethods } from './parties/parties.methods.ts'
-import { createParties, type Parties } from './parties/parties.ts'
+import { Parties } from './parties/parties.ts'
 import { createPartyEvents } from './parties/party-events.ts'
 import type { People } from './parties/people.port.ts'
 import type { RoomsConfig } from './rooms/config.ts'
@@ -57,7 +57,7 @@ export function createGatherings(deps: GatheringsDeps) {
     coordination.ticketChanged(ticket)
   })
   const newId = () => ids.bytes(idBytes).toString('base64url')
-  const parties = createParties({
+  const parties = new Parties({
     config: deps.party,
     clock,
     accounts,
@@ -128,7 +128,8 @@ type GatheredDeps = Pick<GatheringsDeps, 'coordination' | 'local'> & {
 function createGathered(deps: GatheredDeps): Gathered {
   const { methods, local, matchmaker, parties, queue, coordination } = deps
   return {
-    ...{ methods, local, form: matchmaker.form, cameOnline: parties.cameOnline },
+    ...{ methods, local, form: matchmaker.form },
+    cameOnline: (account) => parties.cameOnline(account),
     offers: matchmaker.offers,
     records: () => ({ tickets: matchmaker.records(), parties: parties.records() }),
     restore(records) {

@@ -160,8 +160,8 @@ function leaderMethods(deps: PartyMethodsDeps): BuiltInMethods {
       parties.refuseRequest(party, target)
       return { reply: { refused: true } }
     }),
-    'party.promote': change(parties.promote),
-    'party.remove': change(parties.remove),
+    'party.promote': change((party, target) => parties.promote(party, target)),
+    'party.remove': change((party, target) => parties.remove(party, target)),
     'party.close': method(['party_id'], (caller, { party_id }) => {
       const party = unfrozen(leaderParty(caller, party_id))
       if ('refusal' in party) return party
