@@ -94,9 +94,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const { config, online } = deps
   const { metrics, sessions, registry, recording } = online
   const log = deps.log.component('realtime')
-  const ledger = { queuedBytes: 0, highWaterBytes: 0 }
+  const totals = { queuedBytes: 0, highWaterBytes: 0 }
   const relieve = createRelief({
-    ledger,
+    totals,
     queuedBytesMax: config.limits.max_queued_bytes_total,
     flush: () => edge.flush(),
     largest: [() => edge.largest(), () => play.largestSeat()],
@@ -104,7 +104,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const relay = deps.cluster && createClusterRelay(deps, deps.cluster, () => play)
   const play: Play = createPlay({
     ...deps,
-    ...{ limits: config.limits, metrics, registry, ledger, relieve },
+    ...{ limits: config.limits, metrics, registry, totals, relieve },
     elsewhere: relay?.elsewhere ?? alone,
     coordination: relay?.coordination ?? ownCoordination,
     others: online.others,
@@ -121,7 +121,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   })
   const edge = createEdge({
     ...deps,
-    ...{ metrics, ledger, relieve, sessions, recording },
+    ...{ metrics, totals, relieve, sessions, recording },
     graceMs: deps.rooms.reconnect_grace_ms,
     recheck: revocation.recheck,
     play: deps.reachOwner?.(play.port) ?? play.port,

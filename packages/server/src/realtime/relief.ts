@@ -1,7 +1,7 @@
-import type { QueueHolder, QueueLedger } from './frames/queue-ledger.ts'
+import type { QueueHolder, QueueTotals } from './frames/queue-totals.ts'
 
 type ReliefDeps = {
-  ledger: QueueLedger
+  totals: QueueTotals
   queuedBytesMax: number
   /** Hands transports what they take now. */
   flush(): void
@@ -10,8 +10,8 @@ type ReliefDeps = {
 }
 
 /** Gives memory back by closing the connections and ending the seats that hold most of it. */
-export function createRelief({ ledger, queuedBytesMax, flush, largest }: ReliefDeps): () => void {
-  const isOver = () => ledger.queuedBytes > queuedBytesMax
+export function createRelief({ totals, queuedBytesMax, flush, largest }: ReliefDeps): () => void {
+  const isOver = () => totals.queuedBytes > queuedBytesMax
   return () => {
     if (!isOver()) return
     flush()

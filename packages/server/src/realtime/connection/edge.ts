@@ -3,7 +3,7 @@ import type { Ids } from '../../kernel/ids.ts'
 import { createDeadlineQueue } from '../../kernel/time/deadline-queue.ts'
 import type { TransportConfig } from '../config.ts'
 import { countingIds } from '../counting-ids.ts'
-import type { QueueHolder, QueueLedger } from '../frames/queue-ledger.ts'
+import type { QueueHolder, QueueTotals } from '../frames/queue-totals.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { PlayPort } from '../play.port.ts'
 import type { VerifyPlayer } from '../ports.ts'
@@ -36,7 +36,7 @@ export type EdgeDeps = {
   clock: Clock
   ids: Pick<Ids, 'bytes'>
   metrics: GatewayMetrics
-  ledger: QueueLedger
+  totals: QueueTotals
   /** Too much is queued over all connections and seats. */
   relieve(): void
   /** Empty; the edge alone fills it. */
@@ -71,11 +71,11 @@ const partingMs = 2000
 const shutdownMs = 10_000
 
 export function createEdge(deps: EdgeDeps): Edge {
-  const { clock, config, metrics, ledger, sessions } = deps
+  const { clock, config, metrics, totals, sessions } = deps
   const caps = createConnectionCaps(config.limits, metrics)
   const connected = new Set<TimedConnection>()
   const flushes = createTurnBatch((connection: TimedConnection) => connection.flush())
-  const sweeper = startSweeper({ clock, metrics, ledger, connected })
+  const sweeper = startSweeper({ clock, metrics, totals, connected })
   let allGone: (() => void) | undefined
   let closing: Promise<void> | undefined
   const connectionDeps = createConnectionDeps({

@@ -285,8 +285,8 @@ export class PlayerConnection
   }
 
   #relieveIfFull(): void {
-    const { ledger, limits } = this.#deps
-    if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
+    const { totals, limits } = this.#deps
+    if (totals.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
   }
 
   #accept(account: Player | undefined, waiting: Envelope[]): void {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../kernel/clock.ts'
-import type { QueueLedger } from '../frames/queue-ledger.ts'
+import type { QueueTotals } from '../frames/queue-totals.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import { closings } from './closing/closings.ts'
 import type { TimedConnection } from './timed-connection.ts'
@@ -7,7 +7,7 @@ import type { TimedConnection } from './timed-connection.ts'
 type SweeperDeps = {
   clock: Clock
   metrics: GatewayMetrics
-  ledger: QueueLedger
+  totals: QueueTotals
   connected: ReadonlySet<TimedConnection>
 }
 
@@ -19,7 +19,7 @@ const highWaterWindowMs = 60_000
  * The timers that all connections share: one pass looks at everybody, instead of a timer for each
  * of tens of thousands.
  */
-export function startSweeper({ clock, metrics, ledger, connected }: SweeperDeps): Timer {
+export function startSweeper({ clock, metrics, totals, connected }: SweeperDeps): Timer {
   const sweep = clock.every(sweepMs, () => {
     const nowMs = clock.monotonicMs()
     for (const connection of connected) connection.sweep(nowMs)
@@ -31,8 +31,8 @@ export function startSweeper({ clock, metrics, ledger, connected }: SweeperDeps)
     }
   })
   const highWater = clock.every(highWaterWindowMs, () => {
-    metrics.reliable_queue_high_water_bytes = ledger.highWaterBytes
-    ledger.highWaterBytes = 0
+    metrics.reliable_queue_high_water_bytes = totals.highWaterBytes
+    totals.highWaterBytes = 0
   })
   return {
     cancel() {

@@ -1,5 +1,5 @@
 /** The bytes that wait in all lanes and seats, and the largest reliable lane of this minute. */
-export type QueueLedger = { queuedBytes: number; highWaterBytes: number }
+export type QueueTotals = { queuedBytes: number; highWaterBytes: number }
 
 /** What holds bytes that are queued, and can be ended to give them back. */
 export type QueueHolder = { readonly bytes: number; end(): void }

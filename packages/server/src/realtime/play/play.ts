@@ -7,7 +7,7 @@ import type { MatchRecorder } from '../../kernel/play/match-recorder.ts'
 import type { RoomCommands, RoomStates } from '../../kernel/play/room-commands.ts'
 import type { TransportLimits } from '../config.ts'
 import { countingIds } from '../counting-ids.ts'
-import type { QueueHolder, QueueLedger } from '../frames/queue-ledger.ts'
+import type { QueueHolder, QueueTotals } from '../frames/queue-totals.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { PlayPort } from '../play.port.ts'
 import type { GameScript } from '../ports.ts'
@@ -54,7 +54,7 @@ export type PlayDeps = {
   metrics: GatewayMetrics
   /** Empty; the owner alone fills it. */
   registry: Registry
-  ledger: QueueLedger
+  totals: QueueTotals
   /** Too much is queued over all connections and seats. */
   relieve(): void
   script: GameScript

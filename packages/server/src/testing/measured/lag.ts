@@ -85,8 +85,8 @@ function createQueue(): SendQueue {
     ...{ unreliable_queue_capacity: large, unreliable_queue_bytes: large },
     max_queued_bytes_total: large,
   }
-  const ledger = { queuedBytes: 0, highWaterBytes: 0 }
-  return new SendQueue(endlessTransport, { limits, metrics: createGatewayMetrics(), ledger })
+  const totals = { queuedBytes: 0, highWaterBytes: 0 }
+  return new SendQueue(endlessTransport, { limits, metrics: createGatewayMetrics(), totals })
 }
 
 async function analyse(): Promise<number[]> {

@@ -30,13 +30,13 @@ describe('the lanes of one connection', () => {
   })
 
   test('[R-BP-1] an envelope counts only until the transport has taken it', () => {
-    const { queue, transport, metrics, ledger } = queueWith({ reliable_queue_capacity: 1 })
+    const { queue, transport, metrics, totals } = queueWith({ reliable_queue_capacity: 1 })
     queue.queueReliable(frame(100, 'x'))
     transport.room = 1
     expect(queue.queueReliable(frame(101, 'y'))).toBe(true)
     expect(transport.taken).toEqual([100])
     expect(metrics).toMatchObject({ messages_out_total: 1, bytes_out_total: 7 })
-    expect([metrics.reliable_queue_bytes, ledger.queuedBytes]).toEqual([7, 7])
+    expect([metrics.reliable_queue_bytes, totals.queuedBytes]).toEqual([7, 7])
   })
 
   test('[R-BP-2] a full unreliable lane drops its oldest entries', () => {
@@ -49,17 +49,17 @@ describe('the lanes of one connection', () => {
   })
 
   test('[R-BP-2] the unreliable lane is bounded by bytes too', () => {
-    const { queue, transport, metrics, ledger } = queueWith({ unreliable_queue_bytes: 20 })
+    const { queue, transport, metrics, totals } = queueWith({ unreliable_queue_bytes: 20 })
     for (const kind of [100, 101, 102]) queue.queueUnreliable(frame(kind, 'xx'))
-    expect(ledger.queuedBytes).toBe(16)
+    expect(totals.queuedBytes).toBe(16)
     transport.room = 10
     queue.transmit()
     expect([transport.taken, metrics.unreliable_dropped_total]).toEqual([[101, 102], 1])
-    expect(ledger.queuedBytes).toBe(0)
+    expect(totals.queuedBytes).toBe(0)
   })
 
   test('[R-BP-2] the newest position of a sender takes the place of the one that waits', () => {
-    const { queue, metrics, ledger } = queueWith({})
+    const { queue, metrics, totals } = queueWith({})
     for (const [sender, at] of [
       [41, 'a'],
       [42, 'b'],
@@ -71,15 +71,15 @@ describe('the lanes of one connection', () => {
     expect(waitingBodies).toEqual([...bytesOf('cb')])
     expect(queue.unreliable?.length).toBe(2)
     expect(metrics.unreliable_coalesced_total).toBe(1)
-    expect(ledger.queuedBytes).toBe(queue.bytes)
+    expect(totals.queuedBytes).toBe(queue.bytes)
   })
 
   test('[R-BP-2, R-DSP-2] of a round it takes the positions of others, in the place of older ones', () => {
-    const { queue, transport, metrics, ledger } = queueWith({})
+    const { queue, transport, metrics, totals } = queueWith({})
     queue.queuePositions([position(42, 'own')], 42)
     expect(queue.unreliable).toBeUndefined()
     queue.queuePositions([position(41, 'a'), position(42, 'own'), position(43, 'c')], 42)
-    expect([queue.unreliable?.length, ledger.queuedBytes]).toEqual([2, queue.bytes])
+    expect([queue.unreliable?.length, totals.queuedBytes]).toEqual([2, queue.bytes])
     queue.queuePositions([position(43, 'd'), position(42, 'own'), position(44, 'e')], 42)
     const bodies = [0, 1, 2, 3].map((index) => queue.unreliable?.at(index)?.bytes.at(-1))
     expect(bodies).toEqual([...bytesOf('ade'), undefined])
@@ -87,11 +87,11 @@ describe('the lanes of one connection', () => {
     transport.room = 10
     queue.transmit()
     expect(transport.taken).toEqual([2, 2, 2])
-    expect([queue.bytes, ledger.queuedBytes]).toEqual([0, 0])
+    expect([queue.bytes, totals.queuedBytes]).toEqual([0, 0])
   })
 
   test('[R-BP-2] a round that a lane cannot hold goes to the transport, and the oldest give way', () => {
-    const { queue, transport, metrics, ledger } = queueWith({ unreliable_queue_capacity: 2 })
+    const { queue, transport, metrics, totals } = queueWith({ unreliable_queue_capacity: 2 })
     const round = [41, 42, 43, 44].map((sender) => position(sender, 'x'))
     transport.room = 1
     queue.queuePositions(round, 0)
@@ -99,7 +99,7 @@ describe('the lanes of one connection', () => {
     expect([queue.unreliable?.length, metrics.unreliable_dropped_total]).toEqual([2, 1])
     transport.room = 10
     queue.transmit()
-    expect([transport.taken.length, ledger.queuedBytes]).toEqual([3, 0])
+    expect([transport.taken.length, totals.queuedBytes]).toEqual([3, 0])
     queue.queuePositions(round, 0)
     expect([transport.taken.length, metrics.unreliable_dropped_total]).toEqual([7, 1])
   })
@@ -123,7 +123,7 @@ describe('the lanes of one connection', () => {
     )
     fc.assert(
       fc.property(steps, (list) => {
-        const { queue, transport, metrics, ledger } = queueWith({
+        const { queue, transport, metrics, totals } = queueWith({
           reliable_queue_capacity: 10,
           unreliable_queue_capacity: 5,
           unreliable_queue_bytes: 200,
@@ -144,11 +144,11 @@ describe('the lanes of one connection', () => {
             queue.transmit()
             transport.room = 0
           }
-          expect(ledger.queuedBytes).toBe(queue.bytes)
+          expect(totals.queuedBytes).toBe(queue.bytes)
           expect(metrics.reliable_queue_bytes).toBe(queue.reliable?.bytes ?? 0)
         }
         queue.discard()
-        expect([ledger.queuedBytes, metrics.reliable_queue_bytes]).toEqual([0, 0])
+        expect([totals.queuedBytes, metrics.reliable_queue_bytes]).toEqual([0, 0])
       }),
     )
   })
@@ -331,11 +331,11 @@ describe('slow consumers', () => {
 
 function queueWith(limits: Parameters<typeof transportConfig>[0]['limits'] & object) {
   const metrics = createGatewayMetrics()
-  const ledger = { queuedBytes: 0, highWaterBytes: 0 }
+  const totals = { queuedBytes: 0, highWaterBytes: 0 }
   const transport = createNarrowTransport()
   const config = transportConfig({ limits })
-  const queue = new SendQueue(transport, { limits: config.limits, metrics, ledger })
-  return { queue, transport, metrics, ledger }
+  const queue = new SendQueue(transport, { limits: config.limits, metrics, totals })
+  return { queue, transport, metrics, totals }
 }
 
 /** A transport that takes as many frames as there is room, reliable ones first. */

@@ -1,7 +1,7 @@
 import type { EnvelopeObserver } from '../../../kernel/play/recording.ts'
 import type { TransportLimits } from '../../config.ts'
 import { bodyBytesOf, kindOf, type OutgoingFrame } from '../../frames/outgoing-frame.ts'
-import type { QueueLedger } from '../../frames/queue-ledger.ts'
+import type { QueueTotals } from '../../frames/queue-totals.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
 import type { Connection, Datagrams, Lanes } from '../transports/transport.ts'
 import { FrameQueue } from './frame-queue.ts'
@@ -10,7 +10,7 @@ import { FrameQueue } from './frame-queue.ts'
 export type SendQueueDeps = {
   limits: TransportLimits
   metrics: GatewayMetrics
-  ledger: QueueLedger
+  totals: QueueTotals
 }
 
 /**
@@ -40,12 +40,12 @@ export class SendQueue implements Lanes {
       this.transmit()
       if (!this.#fits(frame)) return false
     }
-    const { metrics, ledger } = this.#deps
+    const { metrics, totals } = this.#deps
     this.reliable ??= new FrameQueue()
     this.reliable.push(frame)
     metrics.reliable_queue_bytes += frame.bytes.length
-    ledger.queuedBytes += frame.bytes.length
-    if (this.reliable.bytes > ledger.highWaterBytes) ledger.highWaterBytes = this.reliable.bytes
+    totals.queuedBytes += frame.bytes.length
+    if (this.reliable.bytes > totals.highWaterBytes) totals.highWaterBytes = this.reliable.bytes
     return true
   }
 
@@ -53,17 +53,17 @@ export class SendQueue implements Lanes {
   queueUnreliable(frame: OutgoingFrame): boolean {
     const { datagrams } = this.#connection
     if (datagrams !== undefined && !fits(datagrams, frame)) return this.#promote(frame)
-    const { metrics, ledger } = this.#deps
+    const { metrics, totals } = this.#deps
     this.unreliable ??= new FrameQueue()
     const lane = this.unreliable
     const change = lane.merge(frame)
     if (change !== undefined) {
-      ledger.queuedBytes += change
+      totals.queuedBytes += change
       metrics.unreliable_coalesced_total += 1
       return true
     }
     lane.push(frame)
-    ledger.queuedBytes += frame.bytes.length
+    totals.queuedBytes += frame.bytes.length
     this.#trim(lane)
     return true
   }
@@ -87,14 +87,14 @@ export class SendQueue implements Lanes {
     lane.pushOthers(positions, own)
     if (lane.length === 0) return true
     this.unreliable = lane
-    this.#deps.ledger.queuedBytes += lane.bytes
+    this.#deps.totals.queuedBytes += lane.bytes
     this.#trim(lane)
     return true
   }
 
   /** Hands the transport what it takes now. */
   transmit(): void {
-    const { metrics, ledger } = this.#deps
+    const { metrics, totals } = this.#deps
     const connection = this.#connection
     if (connection.datagrams !== undefined) this.#sendDatagrams(connection.datagrams)
     const reliableBytes = this.reliable?.bytes ?? 0
@@ -109,7 +109,7 @@ export class SendQueue implements Lanes {
     metrics.messages_out_total += frames - this.#length()
     metrics.bytes_out_total += taken
     metrics.reliable_queue_bytes -= reliableTaken
-    ledger.queuedBytes -= taken
+    totals.queuedBytes -= taken
     if (this.reliable?.length === 0) this.reliable = undefined
     if (this.unreliable?.length === 0) this.unreliable = undefined
   }
@@ -119,34 +119,34 @@ export class SendQueue implements Lanes {
     const frames = this.reliable?.takeAll() ?? []
     const bytes = frames.reduce((sum, frame) => sum + frame.bytes.length, 0)
     this.#deps.metrics.reliable_queue_bytes -= bytes
-    this.#deps.ledger.queuedBytes -= bytes
+    this.#deps.totals.queuedBytes -= bytes
     this.reliable = undefined
     return frames
   }
 
   /** Forgets what waits; nothing of it will be sent. */
   discard(): void {
-    const { metrics, ledger } = this.#deps
+    const { metrics, totals } = this.#deps
     metrics.reliable_queue_bytes -= this.reliable?.bytes ?? 0
-    ledger.queuedBytes -= this.bytes
+    totals.queuedBytes -= this.bytes
     this.reliable = undefined
     this.unreliable = undefined
   }
 
   /** Sends what waits in the unreliable lane, until the transport has no room for more. */
   #sendDatagrams(datagrams: Datagrams): void {
-    const { metrics, ledger } = this.#deps
+    const { metrics, totals } = this.#deps
     const lane = this.unreliable
     for (let frame = lane?.at(0); lane && frame; frame = lane.at(0)) {
       if (!fits(datagrams, frame)) {
         // The path takes less than when the frame was queued.
-        ledger.queuedBytes -= lane.drop(1)
+        totals.queuedBytes -= lane.drop(1)
         if (!this.#promote(frame)) metrics.unreliable_dropped_total += 1
         continue
       }
       const datagram = frame.bytes.subarray(lengthFieldBytes)
       if (!datagrams.send(datagram)) return
-      ledger.queuedBytes -= lane.drop(1)
+      totals.queuedBytes -= lane.drop(1)
       metrics.messages_out_total += 1
       metrics.bytes_out_total += datagram.length
     }
@@ -172,7 +172,7 @@ export class SendQueue implements Lanes {
   #trim(lane: FrameQueue): void {
     if (this.#isOver(lane)) this.transmit()
     while (this.#isOver(lane)) {
-      this.#deps.ledger.queuedBytes -= lane.drop(1)
+      this.#deps.totals.queuedBytes -= lane.drop(1)
       this.#deps.metrics.unreliable_dropped_total += 1
     }
   }

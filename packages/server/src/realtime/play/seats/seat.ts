@@ -1,13 +1,13 @@
 import { applicationKindMin, kinds } from '@guildhall/contract'
 import type { TransportLimits } from '../../config.ts'
 import { kindOf, type OutgoingFrame } from '../../frames/outgoing-frame.ts'
-import type { QueueLedger } from '../../frames/queue-ledger.ts'
+import type { QueueTotals } from '../../frames/queue-totals.ts'
 import type { Receiver } from '../../play.port.ts'
 import type { Participant } from '../participants/participant.ts'
 
 type SeatDeps = {
   limits: TransportLimits
-  ledger: QueueLedger
+  totals: QueueTotals
   /** The seat holds more than it may. */
   overflowed(seat: Seat): void
   /** Too much is queued over all connections and seats. */
@@ -65,14 +65,14 @@ export class Seat implements Receiver {
 
   deliver(frame: OutgoingFrame, unreliable: boolean): void {
     if (unreliable || this.#over || kindOf(frame) < applicationKindMin) return
-    const { limits, ledger } = this.#deps
+    const { limits, totals } = this.#deps
     const { reliable_queue_capacity, reliable_queue_bytes } = limits
     const fits =
       this.#frames.length < reliable_queue_capacity &&
       this.#bytes + frame.bytes.length <= reliable_queue_bytes
     if (fits) this.#keep(frame)
     else this.#deps.overflowed(this)
-    if (ledger.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
+    if (totals.queuedBytes > limits.max_queued_bytes_total) this.#deps.relieve()
   }
 
   /** A position means nothing any more to who comes back. */
@@ -87,7 +87,7 @@ export class Seat implements Receiver {
   /** Gives back what was kept; nothing is kept from here on. */
   clear(): OutgoingFrame[] {
     const frames = this.#frames
-    this.#deps.ledger.queuedBytes -= this.#bytes
+    this.#deps.totals.queuedBytes -= this.#bytes
     this.#frames = []
     this.#bytes = 0
     this.#over = true
@@ -99,7 +99,7 @@ export class Seat implements Receiver {
   #keep(frame: OutgoingFrame): void {
     this.#frames.push(frame)
     this.#bytes += frame.bytes.length
-    this.#deps.ledger.queuedBytes += frame.bytes.length
+    this.#deps.totals.queuedBytes += frame.bytes.length
   }
 }
 

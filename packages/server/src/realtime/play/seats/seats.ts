@@ -4,7 +4,7 @@ import type { Awaitable } from '../../../kernel/time/awaitable.ts'
 import { createDeadlineQueue } from '../../../kernel/time/deadline-queue.ts'
 import type { TransportLimits } from '../../config.ts'
 import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
-import type { QueueHolder, QueueLedger } from '../../frames/queue-ledger.ts'
+import type { QueueHolder, QueueTotals } from '../../frames/queue-totals.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
 import type { Claimed, SeatFate } from '../../play.port.ts'
 import type { GameScript, Player } from '../../ports.ts'
@@ -60,7 +60,7 @@ export type SeatsDeps = {
   clock: Clock
   metrics: GatewayMetrics
   limits: TransportLimits
-  ledger: QueueLedger
+  totals: QueueTotals
   graceMs: number
   /** Too much is queued over all connections and seats. */
   relieve(): void
@@ -80,7 +80,7 @@ export function createSeats(deps: SeatsDeps): Seats {
     clock,
     metrics,
     limits,
-    ledger,
+    totals,
     graceMs,
     script,
     registry,
@@ -93,7 +93,7 @@ export function createSeats(deps: SeatsDeps): Seats {
   const byUser = new Map<string, Set<Seat>>()
   const returning = new Map<Participant, Seat>()
   const deadlines = createDeadlineQueue<Seat>({ clock, delayMs: graceMs }, endLost)
-  const seatDeps = { limits, ledger, relieve: deps.relieve, overflowed: endLost }
+  const seatDeps = { limits, totals, relieve: deps.relieve, overflowed: endLost }
 
   function endLost({ participant }: Seat): void {
     end(participant.context.participant, 'disconnected')
