@@ -33,7 +33,7 @@ const confined: readonly Confined[] = [
   },
 ]
 
-const sockets = new Set(['ws', 'fastify', 'net', 'dgram', 'node:net', 'node:dgram'])
+const sockets = new Set(['ws', 'net', 'dgram', 'node:net', 'node:dgram'])
 /**
  * Beside the listeners only the channel of a script's process to its node, and the network of a
  * test of a game, which it cuts.
