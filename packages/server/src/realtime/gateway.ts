@@ -122,6 +122,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const edge = createEdge({
     ...deps,
     ...{ metrics, totals, relieve, sessions, recording },
+    verifyPlayer: relay?.numbering(deps.verifyPlayer) ?? deps.verifyPlayer,
     graceMs: deps.rooms.reconnect_grace_ms,
     recheck: revocation.recheck,
     play: deps.reachOwner?.(play.port) ?? play.port,

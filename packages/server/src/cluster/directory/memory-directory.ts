@@ -16,6 +16,7 @@ import type {
 export function createMemoryDirectory(): Directory {
   const nodes = new Map<number, NodeRow>()
   const freedAt = new Map<number, number>()
+  const freedSince = (slot: number): number => freedAt.get(slot) ?? 0
   const names = new Map<string, NameHolder>()
   const sessions = new Map<string, SessionRow>()
   /** By session, the connection that its present one has replaced, until its node took it. */
@@ -47,9 +48,11 @@ export function createMemoryDirectory(): Directory {
 
   return {
     async claimSlot(boot) {
-      const slots = Array.from({ length: slotMax }, (_, at) => at + 1)
-      const free = slots.filter((slot) => !nodes.has(slot))
-      const [first] = free.toSorted((a, b) => (freedAt.get(a) ?? 0) - (freedAt.get(b) ?? 0))
+      let first: number | undefined
+      for (let slot = 1; slot <= slotMax; slot += 1) {
+        if (nodes.has(slot)) continue
+        if (first === undefined || freedSince(slot) < freedSince(first)) first = slot
+      }
       if (first === undefined) throw new Error('all slots of the deployment are taken')
       nodes.set(first, { ...boot, slot: first, renewals: 1, rooms: 0, connections: 0 })
       return first

@@ -52,6 +52,14 @@ export class WireWriter {
     this.#bytes.set(value, at)
   }
 
+  /** As UTF-8, behind the count of its bytes. */
+  text(value: string): void {
+    const count = Buffer.byteLength(value)
+    this.varint(count)
+    const at = this.#extend(count)
+    this.#bytes.write(value, at, count)
+  }
+
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -111,6 +119,16 @@ export class WireReader {
     return this.#bytes.subarray(at, at + count)
   }
 
+  text(count: number): string {
+    const at = this.#take(count)
+    const end = at + count
+    // Most are ids, which need no decoder.
+    for (let byte = at; byte < end; byte += 1) {
+      if ((this.#bytes[byte] ?? 0) > 0x7f) return decodeUtf8(this.#bytes.subarray(at, end))
+    }
+    return this.#bytes.toString('latin1', at, end)
+  }
+
   #take(count: number): number {
     const at = this.#offset
     if (count > this.left) throw new BadMessage('a message that ends too early')
@@ -157,15 +175,8 @@ export const bytes: Field<Uint8Array> = {
 }
 
 export const text: Field<string> = {
-  write: (out, value) => bytes.write(out, utf8.encode(value)),
-  read(from) {
-    try {
-      return strictUtf8.decode(bytes.read(from))
-    } catch (error) {
-      if (error instanceof BadMessage) throw error
-      throw new BadMessage('a text that is no UTF-8')
-    }
-  },
+  write: (out, value) => out.text(value),
+  read: (from) => from.text(from.varint()),
 }
 
 /** Any JSON value, as text. */
@@ -212,7 +223,9 @@ export function list<Value>(field: Field<Value>): Field<Value[]> {
       const count = from.varint()
       // Every value takes a byte at least, so a count that lies costs nothing.
       if (count > from.left) throw new BadMessage('a list that ends too early')
-      return Array.from({ length: count }, () => field.read(from))
+      const values: Value[] = []
+      for (let at = 0; at < count; at += 1) values.push(field.read(from))
+      return values
     },
   }
 }
@@ -227,8 +240,11 @@ export function struct<F extends Fields>(fields: F): Field<Struct<F>> {
     write(out, value) {
       for (const [name, field] of entries) field.write(out, value[name])
     },
-    read: (from) =>
-      Object.fromEntries(entries.map(([name, field]) => [name, field.read(from)])) as Struct<F>,
+    read(from) {
+      const value: Record<string, unknown> = {}
+      for (const [name, field] of entries) value[name] = field.read(from)
+      return value as Struct<F>
+    },
   }
 }
 
@@ -271,5 +287,12 @@ export function decode<Value>(field: Field<Value>, bytes: Uint8Array): Value {
   return value
 }
 
-const utf8 = new TextEncoder()
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return strictUtf8.decode(bytes)
+  } catch {
+    throw new BadMessage('a text that is no UTF-8')
+  }
+}
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -50,8 +50,13 @@ export function createSteppedClock({
   }
 
   function put(entry: Waiting): void {
-    const later = waiting.findLastIndex((other) => isBefore(entry, other))
-    waiting.splice(later + 1, 0, entry)
+    let [from, to] = [0, waiting.length]
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      if (isBefore(entry, waiting[middle] ?? entry)) from = middle + 1
+      else to = middle
+    }
+    waiting.splice(from, 0, entry)
   }
 
   /** Runs the next one. */
@@ -66,10 +71,13 @@ export function createSteppedClock({
     entry.task()
   }
 
-  async function settle(): Promise<void> {
-    await turns()
-    await settled?.()
-  }
+  const settle =
+    settled === undefined
+      ? turns
+      : async (): Promise<void> => {
+          await turns()
+          await settled()
+        }
 
   return {
     nowUnixMs: () => Math.floor(wallOriginUnixMs + nowMs),
@@ -104,7 +112,8 @@ function isBefore(one: Waiting, other: Waiting): boolean {
   return (one.dueMs - other.dueMs || one.order - other.order) < 0
 }
 
-function abortable(
+/** What `sleep` does, with a timer that `begin` makes. */
+export function abortable(
   signal: AbortSignal | undefined,
   begin: (done: () => void) => Timer,
 ): Promise<void> {

@@ -21,6 +21,6 @@ export async function within<T>(
   try {
     return await Promise.race([work, timeUp])
   } finally {
-    done.abort()
+    done.abort(late)
   }
 }

@@ -28,7 +28,7 @@ export type Elsewhere = {
    * of the session elsewhere, or else of the account, here first.
    */
   claim(account: Player, here: SeatHere): Awaitable<Claimed | undefined>
-  /** A connection of a session is being made; done once its place among others of it is settled. */
+  /** A session has a new connection; done once its place among others of it is settled. */
   connecting(sessionId: string): Promise<void> | undefined
   /** The connection that has claimed a seat arrives; undefined where it has claimed none. */
   arrive(participant: Participant): Promise<void> | undefined

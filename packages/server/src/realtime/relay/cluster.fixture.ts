@@ -22,6 +22,8 @@ export type ClusterNode = RealtimeFixture & {
   cut(isCut: boolean): void
   /** The directory answers this node no more, or again. */
   loseDirectory(isLost: boolean): void
+  /** What the node asks of the directory has no answer until it is let go, and fails then. */
+  stallDirectory(): () => void
   /** The node is gone at once, without a word to anybody. */
   kill(): void
 }
@@ -90,6 +92,7 @@ async function startNode(name: string, parts: NodeParts): Promise<ClusterNode> {
   const connected = network.connect(boot_id)
   let isCut = false
   let isDead = false
+  let stalled: Promise<never> | undefined
   let disturbed: ((send: () => void) => void) | undefined
   const bus: Bus = {
     ...connected,
@@ -106,7 +109,10 @@ async function startNode(name: string, parts: NodeParts): Promise<ClusterNode> {
       if (!isCut) connected.sendAll(message)
     },
   }
-  const own: Directory = isolated(directory, () => isDead)
+  const own: Directory = isolated(directory, () => {
+    if (isDead) return Promise.reject(new Error('the node is dead'))
+    return stalled
+  })
   const membership = new Membership({
     directory: own,
     clock,
@@ -138,6 +144,15 @@ async function startNode(name: string, parts: NodeParts): Promise<ClusterNode> {
     loseDirectory(isLost) {
       isDead = isLost
     },
+    stallDirectory() {
+      const { promise, reject } = Promise.withResolvers<never>()
+      promise.catch(() => {})
+      stalled = promise
+      return () => {
+        stalled = undefined
+        reject(new Error('the statement was given up'))
+      }
+    },
     kill() {
       isCut = true
       isDead = true
@@ -150,16 +165,10 @@ async function startNode(name: string, parts: NodeParts): Promise<ClusterNode> {
   }
 }
 
-/** A directory that a dead node cannot reach any more. */
-function isolated(directory: Directory, isDead: () => boolean): Directory {
+/** A directory that may do something else than answer. */
+function isolated(directory: Directory, instead: () => Promise<never> | undefined): Directory {
   const entries = Object.entries(directory).map(([name, operation]) => {
-    return [
-      name,
-      (...given: unknown[]) =>
-        isDead()
-          ? Promise.reject(new Error('the node is dead'))
-          : Reflect.apply(operation, undefined, given),
-    ]
+    return [name, (...given: unknown[]) => instead() ?? Reflect.apply(operation, undefined, given)]
   })
   return Object.fromEntries(entries)
 }

@@ -1,4 +1,4 @@
-import type { Replaced } from '../../kernel/cluster/directory.ts'
+import type { Replaced, SeatRow, SessionRow } from '../../kernel/cluster/directory.ts'
 import { late, within } from '../../kernel/time/within.ts'
 import { slotOf } from '../counting-ids.ts'
 import type { OutgoingFrame } from '../frames/outgoing-frame.ts'
@@ -202,15 +202,22 @@ export function createEdgeSide(deps: EdgeSideDeps) {
     { sessions, seats }: Places,
     asked?: Replaced,
   ): Promise<Claimed | undefined> {
-    const seat = seats.findLast(isOf(account))
-    const seated = seat && (await claimAt(seat.boot_id, account, seat.participant))
-    if (seated !== undefined) return seated
     const older = sessions.find(isOf(account))
+    const seat = seats.findLast(isOf(account))
+    const isLeft = seat === undefined || hasLeft(seat, older)
+    const seated = isLeft ? undefined : await claimAt(seat.boot_id, account, seat.participant)
+    if (seated !== undefined) return seated
     if (older === undefined || older.boot_id === membership.bootId) return undefined
     if (!membership.isThere(older.boot_id) || older.boot_id === asked?.boot_id) return undefined
     const boot = await deps.handOver(older)
     if (boot !== undefined) return claimAt(boot, account, older.participant)
     return asked === undefined ? claimOwn(account, await placesOf(account), older) : undefined
+  }
+
+  /** Whether the participant of a seat is in another room since: its owner could not be told. */
+  function hasLeft({ participant, room_id }: SeatRow, older?: SessionRow): boolean {
+    const place = older?.participant === participant ? older.room_id : null
+    return place !== null && place !== room_id
   }
 
   /** The last seat on another node that waits for the account. */
@@ -230,7 +237,13 @@ export function createEdgeSide(deps: EdgeSideDeps) {
     if (!membership.isThere(boot)) return undefined
     const visit = open(boot)
     const answer = await visit.claim(account, participant)
-    if (answer !== undefined) claimed.set(answer.participant, visit)
+    if (answer === undefined) return undefined
+    // It is in a room here by another edge, and has left the one that it was to come back to.
+    if (play().visits.participant(answer.participant)?.isConnected) {
+      visit.release()
+      return undefined
+    }
+    claimed.set(answer.participant, visit)
     return answer
   }
 }

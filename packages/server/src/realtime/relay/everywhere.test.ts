@@ -110,6 +110,23 @@ test('[R-CL-10, R-CL-16] an older connection is closed within a second also if t
   expect(two.gateway.metrics().sessions_active).toBe(1)
 })
 
+test('[R-CL-10, R-CL-13] who signs in beside a directory that stalls is in, and replaces later', async () => {
+  cluster = await startCluster()
+  const [one, two] = cluster.nodes
+  const first = await joinAs(one, 't-ann')
+  await cluster.pass(1000)
+  const letGo = two.stallDirectory()
+  await cluster.pass(500)
+  // It has been silent for long enough that nobody waits for it.
+  const second = await joinAs(two, 't-ann')
+  letGo()
+  await cluster.pass(1500)
+  expect(await first.closed).toEqual({ code: 4005, reason: 'session replaced' })
+  second.send(100, 'still here')
+  await cluster.pass(500)
+  expect(two.gateway.metrics().sessions_active).toBe(1)
+})
+
 test('[R-CL-18] a third node finds the seat of a player whose edge was killed', async () => {
   cluster = await startCluster({ size: 3, ...grace })
   const [one, two, three] = cluster.nodes

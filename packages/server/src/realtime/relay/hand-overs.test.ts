@@ -230,3 +230,37 @@ test('[R-RET-5] without a grace nothing is handed over', async () => {
   expect(newer.received).toEqual([])
   expect(one.gateway.metrics()).toMatchObject({ rooms_active: 0 })
 })
+
+for (const { title, at } of [
+  { title: 'on the node of its room', at: 2 },
+  { title: 'on another node', at: 3 },
+]) {
+  test(`[R-CL-16, R-RET-4] who left a room unheard comes back to the one it is in, ${title}`, async () => {
+    cluster = await startCluster({ size: 4, rooms: { reconnect_grace_ms: 60_000 } })
+    const ann = await joinAs(nodeAt(0), 't-ann', 2)
+    ann.create('arena')
+    await ann.lines(2)
+    const cid = await joinAs(nodeAt(2), 't-cid', 2)
+    cid.create('lake')
+    await cid.lines(2)
+    const older = await joinAs(nodeAt(1), 't-bob')
+    older.create('arena')
+    await older.line()
+    nodeAt(1).cut(true)
+    await cluster.pass(7000)
+    older.leave()
+    expect(await older.line()).toContain('left')
+    nodeAt(1).cut(false)
+    await cluster.pass(1000)
+    expect(nodeAt(0).gateway.metrics()).toMatchObject({ dropped_seats_active: 1 })
+    older.create('lake')
+    expect(await older.line()).toBe(`joined ${idOf(3, 1)} lake/`)
+    await cluster.pass(500)
+    const newer = await joinAs(nodeAt(at), 't-bob')
+    expect(await newer.line()).toBe(`joined ${idOf(3, 1)} lake/`)
+    expect(await older.closed).toMatchObject({ code: 4005 })
+    expect(await nodeAt(2).gateway.members(idOf(3, 1))).toContainEqual(
+      expect.objectContaining({ participant: idOf(2, 1), connected: true }),
+    )
+  })
+}

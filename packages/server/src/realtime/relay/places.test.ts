@@ -4,7 +4,7 @@ import { createFakeClock } from '../../kernel/clock.fake.ts'
 import type { Replaced } from '../../kernel/cluster/directory.ts'
 import { createRecordedLog } from '../../kernel/log/log.fake.ts'
 import { newParticipant, noReceiver, type Participant } from '../play/participants/participant.ts'
-import { createPlaces } from './places.ts'
+import { createPlaces, type Places } from './places.ts'
 
 const ann = {
   session_id: 's-ann',
@@ -14,7 +14,7 @@ const ann = {
 }
 
 const elsewhere = { session_id: 's-ann', user_id: 'u-ann', participant: 1, room_id: null }
-const asked = { bootId: 'bt1-a', commandTimeoutMs: 2000, log: createRecordedLog() }
+const asked = { bootId: 'bt1-a', log: createRecordedLog() }
 
 /** Places of a node, whose directory may do what is asked without an answer, and give no number. */
 function createMutable() {
@@ -52,6 +52,12 @@ function createMutable() {
     },
     rows: async () => (await directory.placesOf(['u-ann'])).sessions,
   }
+}
+
+/** A new connection of ann's: its token is good, and then its number is settled. */
+async function signIn({ numbering, connecting }: Places): Promise<void> {
+  await numbering(async () => ann)('t-ann')
+  await connecting('s-ann')
 }
 
 function connected(id: number): Participant {
@@ -94,7 +100,7 @@ test('[R-CL-10, R-RET-5] a late notice about the connection before closes no new
   places.touched(first)
   await clock.advance(300)
   await elsewhere()
-  await places.connecting('s-ann')
+  await signIn(places)
   here.set(1, second)
   places.touched(second)
   places.look()
@@ -121,6 +127,21 @@ test('[R-CL-10] a connection is replaced in time while the directory gives no nu
   expect(closed).toMatchObject([{ boot_id: 'bt1-a', participant: 1 }])
 })
 
+test('[R-CL-10, R-CL-13] a directory that gives no numbers keeps the first one waiting, shortly', async () => {
+  const { clock, places, mute } = createMutable()
+  await signIn(places)
+  mute(true)
+  let isIn = false
+  const first = signIn(places).then(() => {
+    isIn = true
+  })
+  await clock.advance(249)
+  expect(isIn).toBe(false)
+  await clock.advance(2)
+  await first
+  await Promise.all([signIn(places), clock.advance(0)])
+})
+
 /** Two nodes with a directory that may stall for the first one. */
 function createTwo() {
   const clock = createFakeClock()
@@ -144,8 +165,8 @@ function createTwo() {
     return {
       async connect(id: number): Promise<void> {
         const isStalled = bootId === 'bt1-a' && held !== undefined
-        const passed = clock.advance(isStalled ? asked.commandTimeoutMs : 0)
-        await Promise.all([places.connecting('s-ann'), passed])
+        const passed = clock.advance(isStalled ? 250 : 0)
+        await Promise.all([signIn(places), passed])
         const participant = connected(id)
         here.set(id, participant)
         places.touched(participant)

@@ -11,6 +11,7 @@ import type { Log } from '../../kernel/log/log.ts'
 import { late, within } from '../../kernel/time/within.ts'
 import type { Participant } from '../play/participants/participant.ts'
 import type { Receiver } from '../play.port.ts'
+import type { VerifyPlayer } from '../ports.ts'
 import { createRecent } from './recent.ts'
 
 /**
@@ -18,8 +19,10 @@ import { createRecent } from './recent.ts'
  * rooms. Changes are gathered, and what could not be written is written with the next ones.
  */
 export type Places = {
-  /** Takes a number for a connection of the session that is being made. */
-  connecting(sessionId: string): Promise<void>
+  /** Has each connection take a number while `verify` looks at its token. */
+  numbering(verify: VerifyPlayer): VerifyPlayer
+  /** Resolves once the new connection of the session has its number, or is to do without. */
+  connecting(sessionId: string): Promise<void> | undefined
   /** Something about a participant may have changed. */
   touched(participant: Participant): void
   /** Asks the directory whether connections of this node have later ones elsewhere. */
@@ -33,8 +36,6 @@ export type PlacesDeps = {
   clock: Clock
   log: Log
   bootId: string
-  /** How long a connection waits for its number, in milliseconds. */
-  commandTimeoutMs: number
   /** The participant of this id, unless it has ended. */
   byId(participant: number): Participant | undefined
   /** Others had connections of sessions that are connected here now. */
@@ -47,8 +48,13 @@ const gatherMs = 200
 const againAfterMs = 1000
 /** How often the directory is asked what a lost message of the bus would have said. */
 const lookMs = 500
+/** A directory that takes so much longer for a number than for a token keeps nobody waiting. */
+const numberWithinMs = 250
 /** How long a number waits for its connection to arrive. */
 const arriveWithinMs = 60_000
+
+/** The number of a connection, and when that is settled. */
+type Taken = { number: number; settled: Promise<void> | undefined }
 
 /** `of`: the connection that the rows are of; a later one of the participant has the same rows. */
 type Rows = { of?: Receiver; session?: SessionRow; seat?: SeatRow }
@@ -66,10 +72,12 @@ export function createPlaces(deps: PlacesDeps): Places {
   const written = new Map<number, Written>()
   const numbers = new WeakMap<Receiver, number>()
   /** The numbers of connections that have not arrived yet, by session. */
-  const taken = createRecent<number>(clock, arriveWithinMs)
+  const taken = createRecent<Taken>(clock, arriveWithinMs)
   const nextNumber = sharedReads(() => directory.nextNumber())
   /** The last number that this node was given. */
   let heard = 0
+  /** Since when a question for a number has no answer. */
+  let unansweredSinceMs: number | undefined
   let timer: Timer | undefined
   let isWriting = false
   let isStopped = false
@@ -160,9 +168,26 @@ export function createPlaces(deps: PlacesDeps): Places {
   }
 
   async function hearNumber(): Promise<number> {
-    const number = await nextNumber('', undefined)
-    heard = Math.max(heard, number)
-    return number
+    unansweredSinceMs ??= clock.monotonicMs()
+    try {
+      const number = await nextNumber('', undefined)
+      heard = Math.max(heard, number)
+      return number
+    } finally {
+      unansweredSinceMs = undefined
+    }
+  }
+
+  /** Without an answer it counts as older than what connects elsewhere from here on. */
+  function numberOf(answer: Promise<number | typeof late>, before: number): Taken {
+    const of: Taken = { number: before, settled: undefined }
+    const sinceMs = unansweredSinceMs ?? Number.POSITIVE_INFINITY
+    if (clock.monotonicMs() - sinceMs > numberWithinMs) return of
+    of.settled = within(clock, numberWithinMs, answer).then((number) => {
+      if (number !== late) of.number = number
+      of.settled = undefined
+    })
+    return of
   }
 
   /** What the directory is to say of a participant. */
@@ -213,17 +238,19 @@ export function createPlaces(deps: PlacesDeps): Places {
   }
 
   return {
-    async connecting(sessionId) {
-      // Without an answer it counts as older than what connects elsewhere from here on.
+    numbering: (verify) => async (token) => {
       const before = heard
-      const number = await within(clock, deps.commandTimeoutMs, hearNumber()).catch(noNumber)
-      taken.set(sessionId, number === late ? before : number)
+      const answer = hearNumber().catch(noNumber)
+      const player = await verify(token)
+      if (player !== undefined) taken.set(player.session_id, numberOf(answer, before))
+      return player
     },
+    connecting: (sessionId) => taken.get(sessionId)?.settled,
     touched(participant) {
       const { context, session_id, receiver, isConnected, relayed } = participant
       if (context.user_id === null || session_id === null || isStopped) return
       if (isConnected && !relayed && !numbers.has(receiver)) {
-        numbers.set(receiver, taken.take(session_id) ?? heard)
+        numbers.set(receiver, taken.take(session_id)?.number ?? heard)
       }
       touched.add(context.participant)
       plan(gatherMs)

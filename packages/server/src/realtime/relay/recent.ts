@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts'
 /** What was true a moment ago, until the directory says so; by key, each for the same time. */
 export type Recent<Value> = {
   set(key: string, value: Value): void
+  get(key: string): Value | undefined
   /** Forgets what it answers. */
   take(key: string): Value | undefined
 }
@@ -10,7 +11,14 @@ export type Recent<Value> = {
 export function createRecent<Value>(clock: Pick<Clock, 'monotonicMs'>, ms: number): Recent<Value> {
   /** In the order in which they were set. */
   const kept = new Map<string, { value: Value; untilMs: number }>()
+
+  function get(key: string): Value | undefined {
+    const found = kept.get(key)
+    return found && found.untilMs > clock.monotonicMs() ? found.value : undefined
+  }
+
   return {
+    get,
     set(key, value) {
       const nowMs = clock.monotonicMs()
       for (const [each, { untilMs }] of kept) {
@@ -21,9 +29,9 @@ export function createRecent<Value>(clock: Pick<Clock, 'monotonicMs'>, ms: numbe
       kept.set(key, { value, untilMs: nowMs + ms })
     },
     take(key) {
-      const found = kept.get(key)
+      const found = get(key)
       kept.delete(key)
-      return found && found.untilMs > clock.monotonicMs() ? found.value : undefined
+      return found
     },
   }
 }

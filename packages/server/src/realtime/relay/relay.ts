@@ -5,6 +5,7 @@ import { slotOf } from '../counting-ids.ts'
 import type { Coordination } from '../play/coordination.port.ts'
 import type { Elsewhere } from '../play/elsewhere.port.ts'
 import type { Others } from '../play/others.port.ts'
+import type { VerifyPlayer } from '../ports.ts'
 import { type Asks, createAsks } from './asks.ts'
 import { createCoordination } from './coordination/coordination.ts'
 import { createEdgeSide } from './edge-side.ts'
@@ -23,6 +24,8 @@ export type Relay = {
   others: Others
   coordination: Coordination
   asks: Asks
+  /** What verifies the tokens of new connections. */
+  numbering(verify: VerifyPlayer): VerifyPlayer
   /** A message of the bus. */
   received(message: Uint8Array): void
   /** How many messages were none. */
@@ -127,6 +130,7 @@ export function createRelay(deps: RelayDeps): Relay {
       release: edge.release,
       commandTimeoutMs: deps.commandTimeoutMs,
     },
+    numbering: places.numbering,
     received,
     get invalid() {
       return invalid

@@ -281,6 +281,33 @@ test('[R-CL-7, R-RET-3] what is under way when a connection is lost reaches its 
   expect([last.kind, ...last.body].slice(0, 1)).toEqual([101])
 })
 
+test('[R-CL-5, R-RET-3] of the room before nothing reaches who was let into another as it was lost', async () => {
+  const { one, two, ann, bob } = await startTogether(grace)
+  await lines(bob, 2)
+  const cid = await joinAs(one, 't-cid', 2)
+  cid.create('lake')
+  await lines(cid, 2)
+  await ann.line()
+  const held: (() => void)[] = []
+  one.disturb((leave) => held.push(leave))
+  const say = (kind: number, room: number) =>
+    one.gateway.broadcast({
+      ...{ kind, body: Buffer.from('x'), unreliable: false, sender: 0, except: [] },
+      room_id: roomOf(1, room),
+    })
+  say(101, 1)
+  bob.create('lake')
+  expect(await cid.line()).toContain('joined')
+  say(102, 2)
+  bob.end()
+  await expect.poll(() => one.gateway.metrics().dropped_seats_active, waiting).toBe(1)
+  one.disturb(undefined)
+  for (const leave of held) leave()
+  const again = await joinAs(two, 't-bob')
+  expect(await again.line()).toBe(`joined ${roomOf(1, 2)} lake/`)
+  expect((await again.next()).kind).toBe(102)
+})
+
 test('[R-CL-7, R-GEN-7] a leave whose link is lost is answered, and takes the member out', async () => {
   const { one, two, ann, bob } = await startTogether(grace)
   await lines(bob, 2)

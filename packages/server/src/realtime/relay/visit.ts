@@ -280,13 +280,14 @@ export class Visit implements Away {
 
   #placed(place: Place): void {
     const participant = this.#participant
+    if (this.#state === 'dropped' && place.room_id !== this.#place?.room_id) {
+      // The owner has let it in before it knew: what is of the room before is dropped.
+      this.#unsent = this.#unsent.filter((frame) => kindOf(frame) < kinds.APPLICATION.first)
+    }
     if (participant === undefined || this.#isMuted) return
     const { receiver } = this.#entering ?? participant
     // It has dropped out of a room of this node, and may be back by another connection.
-    if (participant.receiver !== receiver) {
-      this.depart('none', [])
-      return
-    }
+    if (participant.receiver !== receiver) return this.depart('none', [])
     this.#place = place
     if (place.room_id !== null) {
       this.#state = 'member'
@@ -349,10 +350,7 @@ export class Visit implements Away {
 
   #returned(isGranted: boolean, place: Place): void {
     const participant = this.#participant
-    if (!isGranted || participant === undefined) {
-      this.#giveUp('closed')
-      return
-    }
+    if (!isGranted || participant === undefined) return this.#giveUp('closed')
     this.#state = 'member'
     this.#place = place
     this.#deps.visits.goAway(participant, this, place)

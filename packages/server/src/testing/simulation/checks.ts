@@ -120,32 +120,32 @@ async function checkParties(world: World, { players }: House): Promise<void> {
   await world.pass(hearMs)
 }
 
-/** Nothing is left after everybody has gone. */
-export async function checkNothingLeft(
-  world: World,
+/** What is left after everybody has gone. */
+export async function whatIsLeft(
   { nodes }: House,
   { directory, idleTimers }: { directory: Directory; idleTimers: number },
-): Promise<void> {
+): Promise<string[]> {
+  const left: string[] = []
   const alive = new Set(nodes.map(({ boot }) => boot))
   for (const { boot, process, gateway } of nodes) {
     const metrics = gateway.metrics()
     for (const gauge of gauges) {
-      if (metrics[gauge] !== 0) world.broken(`${boot} has ${gauge} ${metrics[gauge]} left`)
+      if (metrics[gauge] !== 0) left.push(`${boot} has ${gauge} ${metrics[gauge]} left`)
     }
-    if (!gateway.relay?.isEmpty) world.broken(`${boot} has something under way`)
+    if (!gateway.relay?.isEmpty) left.push(`${boot} has something under way`)
     const { queued_tickets: tickets } = gateway.matchmaker()
-    if (tickets !== 0) world.broken(`${boot} has ${tickets} tickets left`)
+    if (tickets !== 0) left.push(`${boot} has ${tickets} tickets left`)
     if (process.timers > idleTimers + ticketTimers) {
-      world.broken(`${boot} has ${process.timers} timers, and ${idleTimers} at its start`)
+      left.push(`${boot} has ${process.timers} timers, and ${idleTimers} at its start`)
     }
     const names = await directory.namesOf(boot)
-    if (names.length > 0) world.broken(`${boot} has the names ${JSON.stringify(names)} left`)
+    if (names.length > 0) left.push(`${boot} has the names ${JSON.stringify(names)} left`)
   }
-  const users = friends.map((name) => `u-${name}`)
-  const { sessions, seats } = await directory.placesOf(users)
+  const { sessions, seats } = await directory.placesOf(friends.map((name) => `u-${name}`))
   for (const row of [...sessions, ...seats]) {
-    if (alive.has(row.boot_id)) world.broken(`a row is left: ${JSON.stringify(row)}`)
+    if (alive.has(row.boot_id)) left.push(`a row is left: ${JSON.stringify(row)}`)
   }
+  return left
 }
 
 /** The matchmaker keeps finished tickets for a minute, by one timer. */

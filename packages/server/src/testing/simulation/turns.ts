@@ -16,24 +16,23 @@ export function takeTurns(): Turns {
   let waiting: (() => void)[] = []
   const atEnd = (task: () => void): void => void waiting.push(task)
   Object.assign(globalThis, { setImmediate: atEnd })
+
+  /** Node.js comes to the next tick once all promises that are settled have been served. */
+  function endTurns(done: () => void): void {
+    process.nextTick(() => {
+      if (waiting.length === 0) return done()
+      const tasks = waiting
+      waiting = []
+      for (const task of tasks) task()
+      endTurns(done)
+    })
+  }
+
   return {
-    async pass() {
-      await microtasks()
-      while (waiting.length > 0) {
-        const tasks = waiting
-        waiting = []
-        for (const task of tasks) task()
-        await microtasks()
-      }
-    },
+    pass: () => new Promise(endTurns),
     end() {
       Object.assign(globalThis, { setImmediate: ofSystem })
       for (const task of waiting) ofSystem(task)
     },
   }
-}
-
-/** Node.js comes to the next tick once all promises that are settled have been served. */
-function microtasks(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve))
 }

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../kernel/clock.ts'
-import { createSteppedClock } from '../../kernel/time/stepped-clock.ts'
+import { abortable, createSteppedClock } from '../../kernel/time/stepped-clock.ts'
 import { createRandom, type Random } from '../crash/random.ts'
 
 /** Time, chance and the record of what happened, of one run. */
@@ -144,17 +144,7 @@ export class Process {
   }
 
   #sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        timer.cancel()
-        reject(new DOMException('The operation was aborted', 'AbortError'))
-      }
-      const timer = this.#after(delayMs, () => {
-        signal?.removeEventListener('abort', stop)
-        resolve()
-      })
-      signal?.addEventListener('abort', stop, { once: true })
-    })
+    return abortable(signal, (done) => this.#after(delayMs, done))
   }
 }
 

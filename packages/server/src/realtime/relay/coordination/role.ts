@@ -88,9 +88,10 @@ export class CoordinatorRole {
 
   /** A node says that it has the role no more. */
   refused(boot: string): void {
-    if (this.isMine || this.#holder?.boot !== boot) return
+    const holder = this.#holder
+    if (this.isMine || holder?.boot !== boot) return
     this.#holder = undefined
-    void this.#look()
+    void this.#look(holder)
   }
 
   /** Looks whether all is as it should be; to be called every second and when nodes come and go. */
@@ -155,7 +156,8 @@ export class CoordinatorRole {
     return promise
   }
 
-  async #look(): Promise<void> {
+  /** One who has just refused is not asked again before the next check. */
+  async #look(refusing?: Holder): Promise<void> {
     const { membership, directory, log } = this.#deps
     const leaves = this.#isStopped || (membership.state === 'draining' && this.hasHeirs)
     const cannot = !this.#deps.isReachable() || !membership.holdsLease()
@@ -170,7 +172,8 @@ export class CoordinatorRole {
       )
       if (this.#isStopped || this.isMine || generation < this.#generation) return
       if (boot !== membership.bootId) {
-        if (membership.isThere(boot)) this.heard({ boot, generation })
+        const isRefusing = refusing?.boot === boot && refusing.generation === generation
+        if (membership.isThere(boot) && !isRefusing) this.heard({ boot, generation })
       } else if (membership.epoch() === epoch) this.#begin({ boot, generation })
     } catch (error) {
       log.warn('the directory does not say who coordinates', { error })

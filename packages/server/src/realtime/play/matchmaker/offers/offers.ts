@@ -1,4 +1,4 @@
-import { atEndOfTurn, type Clock } from '../../../../kernel/clock.ts'
+import { atEndOfTurn, type Clock, type Timer } from '../../../../kernel/clock.ts'
 import type { TicketProperties } from '../../../../kernel/play/room-hooks.ts'
 import { fits, type Query } from '../../query/query.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
@@ -86,6 +86,8 @@ export function createOffers(deps: OffersDeps): Offers {
   /** Where the next pass goes on: with the tickets of this offer that are younger. */
   let rest: { offerId: string; ticket: Ticket } | undefined
   let looksLeft = looksMax
+  /** While there are offers. */
+  let expiry: Timer | undefined
 
   function end({ id, room, boot }: Offer): void {
     // Behind the end of this offer the room may have another one.
@@ -208,12 +210,23 @@ export function createOffers(deps: OffersDeps): Offers {
     return waiting.filter((other) => byAge(other, ticket) > 0)
   }
 
-  const expiry = clock.every(expiryEveryMs, () => {
+  function put(offer: Offer): void {
+    offers.set(offer.id, offer)
+    expiry ??= clock.every(expiryEveryMs, expire)
+  }
+
+  function expire(): void {
     const nowMs = clock.monotonicMs()
     for (const offer of [...offers.values()]) {
       if (offer.expiresMs <= nowMs || offer.room.isOver) end(offer)
     }
-  })
+    if (offers.size === 0) stop()
+  }
+
+  function stop(): void {
+    expiry?.cancel()
+    expiry = undefined
+  }
 
   return {
     add({ roomId, seats, asked, query, properties, ttlMs }) {
@@ -229,7 +242,7 @@ export function createOffers(deps: OffersDeps): Offers {
         createdMs,
         expiresMs: createdMs + ttlMs,
       }
-      offers.set(offer.id, offer)
+      put(offer)
       byRoom.set(roomId, offer)
       deps.changed()
       return { ticketId: offer.id }
@@ -287,7 +300,7 @@ export function createOffers(deps: OffersDeps): Offers {
         const offer = offerFrom(record, boot, nowMs)
         if (offer === undefined) continue
         isNew ||= known === undefined
-        offers.set(offer.id, offer)
+        put(offer)
       }
       if (!isNew) return
       const oldest = [...offers].toSorted(([, a], [, b]) => a.createdMs - b.createdMs)
@@ -317,7 +330,7 @@ export function createOffers(deps: OffersDeps): Offers {
     get size() {
       return offers.size
     },
-    stop: expiry.cancel,
+    stop,
   }
 }
 
