@@ -9,7 +9,7 @@ import { accountRead } from './benchmarks/account-read.ts'
 import { auditCost } from './benchmarks/audit-cost.ts'
 import { backup } from './benchmarks/backup.ts'
 import { boards } from './benchmarks/boards.ts'
-import { cluster } from './benchmarks/cluster.ts'
+import { overNats, overNotify, processes } from './benchmarks/cluster.ts'
 import { deviceLogins } from './benchmarks/device-login.ts'
 import { echo } from './benchmarks/echo.ts'
 import { explorer } from './benchmarks/explorer.ts'
@@ -75,7 +75,9 @@ const benchmarks: readonly Benchmark[] = [
   scriptData,
   languages,
   reload,
-  cluster,
+  overNats,
+  overNotify,
+  processes,
 ]
 
 /** How much shorter and smaller a quick run is. */

@@ -15,10 +15,14 @@ import type { Child } from '../processes/child.ts'
 import { startGuildhall } from '../processes/guildhall.ts'
 import { startNats } from '../processes/nats.ts'
 import { createDatabase, startPostgres } from '../processes/postgres.ts'
+import { cpuMsOf, startedBy } from '../processes/proc.ts'
 import { percentile } from '../statistics.ts'
 
 /** Two nodes that play together, beside one of them alone, over each bus. */
-export const cluster: Benchmark = { name: 'cluster', run }
+export const overNats: Benchmark = { name: 'cluster-nats', run: runOverNats }
+export const overNotify: Benchmark = { name: 'cluster-notify', run: runOverNotify }
+/** One command with several nodes. */
+export const processes: Benchmark = { name: 'processes', run: runProcesses }
 
 const groupSize = 8
 const groups = 4
@@ -31,24 +35,26 @@ const unit = 'deliveries per CPU second'
 
 type Bus = { name: 'NATS' | 'NOTIFY'; keys: Record<string, string>; joinMs: number; share: number }
 
-async function run(bench: Bench): Promise<Row[]> {
-  await using postgres = await startPostgres(bench)
+/** No rows where no NATS is installed. */
+async function runOverNats(bench: Bench): Promise<Row[]> {
   await using nats = await startNats()
-  const overNats: Bus[] = nats
-    ? [{ name: 'NATS', keys: natsKeys(nats.url), joinMs: 5, share: 0.25 }]
-    : []
-  const buses: Bus[] = [...overNats, { name: 'NOTIFY', keys: {}, joinMs: 30, share: 0.1 }]
-  const rows: Row[] = []
-  for (const bus of buses) {
-    const url = await createDatabase(postgres, `over_${bus.name.toLowerCase()}`)
-    rows.push(...(await overBus(bench, bus, url)))
-  }
-  return [...rows, await onBothCores(bench, await createDatabase(postgres, 'both_cores'))]
+  if (nats === undefined) return []
+  const keys = { 'cluster.bus': 'nats', 'cluster.nats_url': nats.url }
+  return await overBus(bench, { name: 'NATS', keys, joinMs: 5, share: 0.25 })
 }
 
-const natsKeys = (url: string) => ({ 'cluster.bus': 'nats', 'cluster.nats_url': url })
+function runOverNotify(bench: Bench): Promise<Row[]> {
+  return overBus(bench, { name: 'NOTIFY', keys: {}, joinMs: 30, share: 0.1 })
+}
 
-async function overBus(bench: Bench, bus: Bus, url: string): Promise<Row[]> {
+async function runProcesses(bench: Bench): Promise<Row[]> {
+  await using postgres = await startPostgres(bench)
+  return [await onBothCores(bench, await createDatabase(postgres, 'both_cores'))]
+}
+
+async function overBus(bench: Bench, bus: Bus): Promise<Row[]> {
+  await using postgres = await startPostgres(bench)
+  const url = await createDatabase(postgres, 'cluster')
   const start = (name: string) => startNode(bench, name, { ...bus.keys, 'database.url': url })
   await using owner = await start('owner')
   await using edge = await start('edge')
@@ -200,43 +206,66 @@ async function messagesOut({ port }: Child, meanwhile: () => Promise<unknown>): 
   return sent
 }
 
-/** The same load on one process, and on two behind the same port. */
+/**
+ * The same load on one process, and on two behind the same port. Load and database compute on the
+ * same cores, so what counts is what the busiest process has served by the time it is busy: with
+ * cores for all it is what ends the growth.
+ */
 async function onBothCores(bench: Bench, url: string): Promise<Row> {
-  const logins = async (processes: number): Promise<HttpOutcome> => {
+  const logins = async (count: number): Promise<HttpOutcome> => {
     const keys = {
       'database.url': url,
       'cluster.enabled': true,
       'transport.quic.enabled': false,
-      'server.processes': processes,
-      'server.node_id': `of-${processes}`,
-      ...(processes > 1 && { 'http.bind': `127.0.0.1:${sharedPort}` }),
+      'server.processes': count,
+      'server.node_id': `of-${count}`,
+      ...(count > 1 && { 'http.bind': `127.0.0.1:${sharedPort}` }),
     }
     await using server = await startGuildhall(bench, { keys, on: 'both' })
     await registerDevice(server.port)
     return await runHttpLoad({
-      server,
+      server: busiestOf(server),
       connections: loginsInFlight,
       request: () => deviceLogin,
       status: 200,
-      seconds: bench.seconds(3),
+      seconds: bench.seconds(4),
     })
   }
   const compared = await compareInTurn(
     {
       product: () => logins(2),
       baseline: () => logins(1),
-      ratioOf: (two, one) => two.perSecond / one.perSecond,
+      ratioOf: (two, one) => two.perCpuSecond / one.perCpuSecond,
     },
-    { rounds: 3 },
+    { rounds: 5 },
   )
-  const { product, baseline, ratio } = compared
+  const { product, baseline, ratio, rounds } = compared
+  const walls = rounds.map((round) => round.product.perSecond / round.baseline.perSecond)
+  const unit = 'logins per CPU second of the busiest'
   return {
-    what: 'device login on PostgreSQL, `server.processes` 2 on two cores',
-    product: { value: product.perSecond, unit: 'requests/s' },
-    baseline: { name: 'one process', value: baseline.perSecond, unit: 'requests/s' },
+    what: 'device login on PostgreSQL, `server.processes` 2',
+    product: { value: product.perCpuSecond, unit },
+    baseline: { name: 'one process', value: baseline.perCpuSecond, unit },
     ratio,
     bound: { of: 'ratio', is: 'at least', limit: 1.5 },
-    notes: `the load shares the cores; ${ratios(compared)} (${shares(product)})`,
+    notes: `${ratios(compared)}; per second, load and database on the same two cores: ${walls
+      .map((wall) => wall.toFixed(2))
+      .join(', ')} (${shares(product)})`,
+  }
+}
+
+/** Measured by the busiest of its processes: from the first question on. */
+function busiestOf(server: Child): Child {
+  const started = startedBy(server.pid)
+  const pids = started.length > 0 ? started : [server.pid]
+  const before: number[] = []
+  return {
+    ...server,
+    cpuMs() {
+      const now = pids.map(cpuMsOf)
+      if (before.length === 0) before.push(...now)
+      return Math.max(...now.map((ms, at) => ms - (before[at] ?? 0)))
+    },
   }
 }
 

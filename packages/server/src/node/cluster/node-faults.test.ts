@@ -53,6 +53,21 @@ async function coordinatorOf(those: readonly MeasuredNode[]): Promise<MeasuredNo
   return found
 }
 
+it('[R-CL-22] a node of a cluster has these metrics, and no bus input that is none', async () => {
+  const [one] = nodes
+  if (one === undefined) throw new Error('there are three')
+  const names = [
+    ...['nodes_live', 'bus_up', 'bus_messages_in_total', 'bus_messages_out_total'],
+    ...['bus_bytes_out_total', 'bus_invalid_total', 'relay_links_active'],
+    ...['relay_link_resets_total', 'relay_messages_in_total', 'relay_messages_out_total'],
+    ...['link_dropped_total', 'names_suspended', 'coordinator', 'takeovers_total'],
+  ]
+  const values = new Map<string, number>()
+  for (const name of names) values.set(name, await metric(one, name))
+  expect(values.get('bus_up')).toBe(1)
+  expect(values.get('bus_invalid_total')).toBe(0)
+})
+
 it('[R-CL-13, R-CL-18] a stopped edge drops its players, who are back when it goes on', async () => {
   const [, two, three] = nodes
   if (two === undefined || three === undefined) throw new Error('there are three')
