@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { deserialize, serialize } from 'node:v8'
+import { callsOf, listOfCalls, listOfResults, resultsOf } from './listed.ts'
 import type { CallBatch, FromWorker, OutputBatch, ToWorker } from './protocol.ts'
 
 /*
@@ -20,14 +21,14 @@ export function encodeMessage(message: ToWorker | FromWorker): Uint8Array {
 
 function encodeCallBatch({ calls, buffer, texts, results, now }: CallBatch): Uint8Array {
   const isPlain = results.length === 0 && now === undefined
-  const rare = isPlain ? undefined : serialize({ results, now })
+  const rare = isPlain ? undefined : serialize({ results: listOfResults(results), now })
   return encodeBatch(forms.calls, { first: calls, second: 0, buffer, texts, rare })
 }
 
 function encodeOutputBatch(batch: OutputBatch): Uint8Array {
   const { answered, words, buffer, texts, calls, stopped } = batch
   const isPlain = calls.length === 0 && stopped.length === 0
-  const rare = isPlain ? undefined : serialize({ calls, stopped })
+  const rare = isPlain ? undefined : serialize({ calls: listOfCalls(calls), stopped })
   return encodeBatch(forms.output, { first: answered, second: words, buffer, texts, rare })
 }
 
@@ -182,14 +183,18 @@ function decode(all: Buffer, from: number, to: number): unknown {
   if (form === forms.value) return valueIn(all, from, to)
   if (form !== forms.calls && form !== forms.output) throw new RangeError('an unknown form')
   const { first, second, buffer, texts, rareAt } = decodeBatch(all, from, to)
-  const rare = rareAt === to ? undefined : valueIn(all, rareAt, to)
+  const rare = (rareAt === to ? {} : valueIn(all, rareAt, to)) as Rare
   if (form === forms.output) {
-    const { calls = [], stopped = [] } = (rare ?? {}) as Partial<OutputBatch>
+    const { stopped = [] } = rare
+    const calls = callsOf(rare.calls)
     return { type: 'batch', answered: first, words: second, buffer, texts, calls, stopped }
   }
-  const { results = [], now } = (rare ?? {}) as Partial<CallBatch>
-  return { type: 'batch', calls: first, buffer, texts, results, now }
+  const results = resultsOf(rare.results)
+  return { type: 'batch', calls: first, buffer, texts, results, now: rare.now }
 }
+
+/** What a batch hardly ever has, with lists in place of calls and results. */
+type Rare = { calls?: unknown; stopped?: unknown; results?: unknown; now?: unknown }
 
 function decodeBatch(all: Buffer, from: number, to: number) {
   const bufferAt = from + batchHeadBytes
