@@ -110,7 +110,7 @@ export async function bundle(
     write,
     // What is written in CommonJS asks for the modules of Node.js by `require`.
     banner: { js: requireOfNode },
-    plugins: [placesOfSources(home, assets), modulesOfNode],
+    plugins: [placesOfSources(home, assets), contractByParts, modulesOfNode],
     logLevel: 'warning',
   })
   return outputFiles
@@ -159,10 +159,57 @@ function placesOfSources(home: string, assets: Assets | undefined): Plugin {
     const own = `new URL(${place} + new URL(import.meta.url).search, import.meta.url).href`
     const built = (file: string) => `new URL('./${file}', import.meta.url)`
     const placed = withPrograms(withTexts(text, path), path, { built, other: own })
-    const contents = withAssets(placed, assets)
+    const contents = withParts(withAssets(placed, assets))
     return { loader: 'ts' as const, contents }
   }
   return { name: 'places of sources', setup: (build) => build.onLoad(ofServer, load) }
+}
+
+/** The sources of the contract; those of the server are read above. */
+const contractByParts: Plugin = {
+  name: 'contract by parts',
+  setup(build) {
+    build.onLoad({ filter: /packages\/contract\/src\/.*\.ts$/ }, ({ path }) => {
+      return { loader: 'ts', contents: withParts(readFileSync(path, 'utf8')) }
+    })
+  },
+}
+
+const contractSource = join(root, 'packages/contract/src')
+
+/**
+ * Imports of what is used alone: of a namespace esbuild takes the parts, and `z` is one value, with
+ * messages in fifty languages. By its index the contract would come as a whole, so that a worker
+ * built the schemas of every route at each start.
+ */
+function withParts(text: string): string {
+  return text
+    .replace("import { z } from 'zod'", "import * as z from 'zod'")
+    .replaceAll(/import \{([^}]*)\} from '@guildhall\/contract'/g, (_import, names: string) =>
+      namesIn(names)
+        .map((name) => `import { ${name} } from '${placeOf(name)}'`)
+        .join(';'),
+    )
+}
+
+/** Where the contract's index takes each of its values from. */
+const placesInContract = new Map<string, string>()
+
+function placeOf(name: string): string {
+  if (placesInContract.size === 0) {
+    const index = readFileSync(join(contractSource, 'index.ts'), 'utf8')
+    for (const [, names = '', from = ''] of index.matchAll(/export \{([^}]*)\} from '([^']+)'/g)) {
+      for (const each of namesIn(names)) placesInContract.set(each, join(contractSource, from))
+    }
+  }
+  return placesInContract.get(name) ?? '@guildhall/contract'
+}
+
+function namesIn(list: string): string[] {
+  return list
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each && !each.startsWith('type '))
 }
 
 /** Python that a source reads beside itself becomes a part of it. */

@@ -130,6 +130,7 @@ export type {
   PartyPush,
 } from './pushes.ts'
 export { accountsApi, Profile } from './routes/accounts.ts'
+export { api } from './routes/api.ts'
 export { ApiKey, apiKeysApi } from './routes/api-keys.ts'
 export { AuditEntry, auditApi } from './routes/audit.ts'
 export { type AuditAction, auditActions } from './routes/audit-actions.ts'
@@ -331,68 +332,3 @@ export { parseExact, stringifyExact } from './values/exact-json.ts'
 export { hasControlCharacter, isBlank, utf8Bytes } from './values/fields.ts'
 export type { Json, JsonObject } from './values/json.ts'
 export { int64Max, int64Min } from './values/numbers.ts'
-
-import { accountsApi } from './routes/accounts.ts'
-import { apiKeysApi } from './routes/api-keys.ts'
-import { auditApi } from './routes/audit.ts'
-import { chatApi } from './routes/chat.ts'
-import { configApi } from './routes/config.ts'
-import { consoleApi } from './routes/console.ts'
-import { consoleAccountsApi } from './routes/console-accounts.ts'
-import { consoleSessionsApi } from './routes/console-sessions.ts'
-import { databaseApi } from './routes/database.ts'
-import { errorJournalApi } from './routes/error-journal.ts'
-import { friendsApi } from './routes/friends.ts'
-import { groupsApi } from './routes/groups.ts'
-import { lagApi, lagUploadApi } from './routes/lag.ts'
-import { leaderboardsApi } from './routes/leaderboards.ts'
-import { matchRecordsApi } from './routes/match-records.ts'
-import { matchesApi } from './routes/matches.ts'
-import { notificationsApi } from './routes/notifications.ts'
-import { purchasesApi } from './routes/purchases.ts'
-import { realtimeApi } from './routes/realtime.ts'
-import { runtimeApi } from './routes/runtime.ts'
-import { scriptLogsApi } from './routes/script-logs.ts'
-import { sessionsApi } from './routes/sessions.ts'
-import { shellApi } from './routes/shell.ts'
-import { signInApi } from './routes/sign-in.ts'
-import { storageApi } from './routes/storage.ts'
-import { subscriptionsApi } from './routes/subscriptions.ts'
-import { historyApi, telemetryApi } from './routes/telemetry.ts'
-import { tournamentsApi } from './routes/tournaments.ts'
-import { walletApi } from './routes/wallet.ts'
-
-/** Every route of the product by feature and name. */
-export const api = {
-  signIn: signInApi,
-  sessions: sessionsApi,
-  accounts: accountsApi,
-  console: consoleApi,
-  config: configApi,
-  audit: auditApi,
-  apiKeys: apiKeysApi,
-  consoleAccounts: consoleAccountsApi,
-  consoleSessions: consoleSessionsApi,
-  wallet: walletApi,
-  friends: friendsApi,
-  groups: groupsApi,
-  chat: chatApi,
-  notifications: notificationsApi,
-  storage: storageApi,
-  leaderboards: leaderboardsApi,
-  tournaments: tournamentsApi,
-  purchases: purchasesApi,
-  subscriptions: subscriptionsApi,
-  database: databaseApi,
-  matches: matchesApi,
-  runtime: runtimeApi,
-  errorJournal: errorJournalApi,
-  matchRecords: matchRecordsApi,
-  scriptLogs: scriptLogsApi,
-  telemetry: telemetryApi,
-  history: historyApi,
-  lag: lagApi,
-  lagUpload: lagUploadApi,
-  realtime: realtimeApi,
-  shell: shellApi,
-}
