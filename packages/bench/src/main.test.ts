@@ -6,8 +6,11 @@ import { beforeAll, expect, it } from 'vitest'
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 const run = promisify(execFile)
 
-/** One run of all, as each has to find out about the machine and the build first. */
-const chosen = ['account-read', 'wallet', 'audit-cost']
+/**
+ * One run of all, as each has to find out about the machine and the build first: one of each kind,
+ * against a baseline, in process, on filled databases, and on two ports of one node.
+ */
+const chosen = ['account-read', 'wallet', 'finding', 'audit-cost']
 let stdout = ''
 
 beforeAll(async () => {
@@ -26,13 +29,14 @@ it('measures the product beside a baseline and prints the ratio', () => {
 
 it.each([
   { name: 'wallet', what: 'adjust one wallet', rows: 8 },
+  { name: 'finding', what: 'by the beginning of a username', rows: 3 },
   { name: 'audit-cost', what: '64 in flight', rows: 4, without: 'adjust one wallet' },
 ])('measures $name on every backend', ({ what, rows, without }) => {
   const found = stdout.split('\n').filter((line) => {
     return line.startsWith('| ') && line.includes(what) && !(without && line.includes(without))
   })
   expect(found).toHaveLength(rows)
-  for (const line of found) expect(line.split('|')[2]).toMatch(/^ \S+ (adjustments\/s|µs of CPU)/)
+  for (const line of found) expect(line.split('|')[2]).toMatch(/^ \S+ (adjustments\/s|ms|µs of CPU)/)
 })
 
 it('names the benchmarks when it is asked for one that does not exist', async () => {
