@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { builtPrograms } from './scripts/build/server.ts'
 import { LongestFirst } from './scripts/test-order.ts'
@@ -25,6 +27,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     setupFiles: ['scripts/patient-waits.ts'],
+    // Processes that run sources find what the compiler made of them: half of their start.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },
     // Two that compute and two that wait: many tests wait for a process, a lease or a minute. Five
     // workers took a fifth longer: each compiles for itself what it runs.
     maxWorkers: 4,
