@@ -4,8 +4,7 @@ const introduction = `# Rules
 
 What the product promises, one sentence for each rule. Tests begin with the id of the rule that
 they hold, and commits cite it. \`npm run rules\` prints the folders with the tests of each rule,
-\`npm run rules H-GEN-1\` those of one. The few without a test define a word or say what is left
-free.
+\`npm run rules H-GEN-1\` those of one; a few have none.
 
 This page is made from \`scripts/rules/rules.txt\` by \`npm run docs\`.
 `
