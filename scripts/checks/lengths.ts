@@ -11,7 +11,7 @@ export function checkLengths(files: readonly CodeSource[]): Problem[] {
     .flatMap((file) => [...fileLength(file), ...functionLengths(file), ...lineLengths(file)])
 }
 
-/** The declarations for scripts follow from the table: nobody reads them from end to end. */
+/** The declarations for scripts follow from the table: they are not read from end to end. */
 function isWritten({ path }: CodeSource): boolean {
   return path !== 'packages/server/guildhall.d.ts'
 }

@@ -39,7 +39,7 @@ export class RoomRequests {
     return this.#active === undefined && this.#waiting.length === 0
   }
 
-  /** Whether nobody waits for the answer of the present request any more. */
+  /** Whether nothing waits for the answer of the present request any more. */
   get isAbandoned(): boolean {
     return this.#active?.isAbandoned ?? false
   }

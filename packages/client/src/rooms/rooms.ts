@@ -81,7 +81,7 @@ export function createRooms(
       requests.answer({ room: enter(label) })
       return
     }
-    // Nobody waits for this room any more: the player goes out again.
+    // Nothing waits for this room any more: the player goes out again.
     undoing = label.room_id
     undo(label.room_id)
   }

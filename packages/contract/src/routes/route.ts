@@ -151,7 +151,7 @@ export function defineApi<const A extends Api>(api: A & OnlyMembersOfRoutes<A>):
   return api
 }
 
-/** A misspelt optional member would otherwise be one more that nobody reads. */
+/** A misspelt optional member would otherwise be one more that nothing reads. */
 type OnlyMembersOfRoutes<A extends Api> = {
   [K in keyof A]: { [M in Exclude<keyof A[K], MemberOf<Route>>]: never }
 }

@@ -65,7 +65,7 @@ export function defineScriptApi<const A extends ScriptApi>(api: A & OnlyMembersO
   return api
 }
 
-/** A misspelt optional member would otherwise be one more that nobody reads. */
+/** A misspelt optional member would otherwise be one more that nothing reads. */
 type OnlyMembersOfRows<A extends ScriptApi> = {
   [K in keyof A]: { [M in Exclude<keyof A[K], keyof ScriptFunction>]: never }
 }

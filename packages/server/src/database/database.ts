@@ -48,7 +48,7 @@ export type TransactionOptions = {
   isolation?: 'serializable' | 'read committed'
   /**
    * The body carries a unique key that makes a repeat harmless, so it may be run again even when
-   * the connection died during COMMIT and nobody knows whether the first run was kept.
+   * the connection died during COMMIT and it is unknown whether the first run was kept.
    */
   idempotent?: boolean
   /**

@@ -39,7 +39,7 @@ export type Statement<P extends Columns = Columns, R extends Columns = Columns> 
   readonly row: R
   /**
    * It reads a large part of a table that may have a million rows, or answers with any number of
-   * them. Outside of a transaction it is a long read, which holds up nobody.
+   * them. Outside of a transaction it is a long read, which holds up nothing else.
    */
   readonly long: boolean
 }

@@ -142,7 +142,7 @@ export type Backlog = { name: string; depth: number; capacity: number; dropped: 
 export type FeatureEvent =
   | {
       readonly hook: EventHook
-      /** Whether nobody waits for the event any more, so that it is done without a call. */
+      /** Whether nothing waits for the event any more, so that it is done without a call. */
       isOver?(payload: string): Promise<boolean>
     }
   | {

@@ -138,6 +138,6 @@ async function readAll<T>(stream: ReadableStream<T>, take: (value: T) => void): 
       take(value)
     }
   } catch {
-    // Nobody reads it any more.
+    // Nothing reads it any more.
   }
 }

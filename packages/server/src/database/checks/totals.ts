@@ -1,6 +1,6 @@
 import { rule } from './check.ts'
 
-/** Totals are kept beside the rows that they count, so that nobody has to count these. */
+/** Totals are kept beside the rows that they count, so that nothing has to count these. */
 
 /** Accounts are counted some time after they came; those that are not are in no total. */
 export const accountsTotalRule = rule('totals.accounts', {

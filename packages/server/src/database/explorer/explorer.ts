@@ -1,7 +1,7 @@
 /**
  * Looks into whatever relations the store has, for operators. Everything is read-only, on a
  * connection (PostgreSQL) or a thread (file) of its own, one read after another, so that it
- * delays nobody else.
+ * delays nothing else.
  */
 export type Explorer = {
   /** The only schema that is shown: `main` on a file, `public` on PostgreSQL. */

@@ -76,7 +76,7 @@ export function createLease(name: string, deps: LeasesDeps, times: Times = {}): 
     log.info('took a lease', { lease: name, token: row.token })
   }
 
-  /** The row stays locked until the commit, so nobody takes the lease in between. */
+  /** The row stays locked until the commit, so no node takes the lease in between. */
   async function fence(tx: Transaction, token: number): Promise<void> {
     if ((await tx.get(rows.own, { name, holder, token })) !== undefined) return
     if (taken?.token === token) taken = undefined

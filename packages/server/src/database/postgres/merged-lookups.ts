@@ -84,7 +84,7 @@ export class MergedLookups {
   }
 }
 
-/** With a second one nobody waits for a connection that is stuck. */
+/** With a second one nothing waits for a connection that is stuck. */
 const underWayMax = 2
 
 /**

@@ -62,7 +62,7 @@ export type RunOptions = TransactionOptions & {
   inParts?: boolean
 }
 
-/** Runs `body` once as a transaction on a connection that nobody else uses meanwhile. */
+/** Runs `body` once as a transaction on a connection that nothing else uses meanwhile. */
 export async function runTransaction<T>(
   connection: Connection,
   body: (tx: SchemaTransaction) => Promise<T>,

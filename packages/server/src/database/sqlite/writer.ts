@@ -23,7 +23,7 @@ export class Writer {
     this.#commits = commits
   }
 
-  /** True while a transaction's body is open, whose changes nobody else may see. */
+  /** True while a transaction's body is open, whose changes nothing else may see. */
   get busy(): boolean {
     return this.#busy
   }

@@ -100,7 +100,7 @@ export function createAccounts({ db, clock, ids }: AccountsDeps) {
     /** Whether an account has this id, in whatever state: for features that belong to accounts. */
     exists: (tx: Queries, id: string): Promise<boolean> => accountsStore.exists(tx, id),
 
-    /** The state of an account, which nobody changes before `tx` ends; undefined for none. */
+    /** The state of an account, which nothing changes before `tx` ends; undefined for none. */
     stateOf: (tx: Transaction, id: string): Promise<string | undefined> =>
       accountsStore.stateOf(tx, id),
 

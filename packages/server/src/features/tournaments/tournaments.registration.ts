@@ -10,7 +10,7 @@ import { type EntryKey, tournamentsStore } from './tournaments.store.ts'
 export type RegistrationDeps = {
   db: Database
   clock: Clock
-  /** The state of an account, which nobody changes before the transaction ends; or undefined. */
+  /** The state of an account, which nothing changes before the transaction ends; or undefined. */
   accountState(tx: Transaction, id: string): Promise<string | undefined>
 }
 

@@ -28,7 +28,7 @@ type Call<T, R> = { item: T; resolve: (value: R) => void; reject: (error: unknow
 /**
  * Turns many small calls into few large ones: calls that are made in one turn of the event loop, or
  * while no further run may begin, share the next run. Usually there is one at a time, so that a row
- * which everybody writes is contended by nobody, and throughput grows with the load.
+ * which everybody writes is not contended, and throughput grows with the load.
  *
  * @example
  * const addSession = createCombiner({ run: insertSessions, itemsMax: 256 })

@@ -71,7 +71,7 @@ export async function openJournalFile(deps: FileDeps): Promise<JournalFile> {
     } catch (error) {
       if (!failed) log.warn('the error journal cannot be written', { reason: reasonOf(error) })
       failed = true
-      // Nobody knows how much arrived: the next attempt makes the file anew.
+      // It is unknown how much arrived: the next attempt makes the file anew.
       whole = false
       if (!closed) clock.after(retryMs, start)
     }

@@ -36,7 +36,7 @@ export function serveDocument({ contentType, render }: Document): Serve {
     exchange.replace({ etag, 'cache-control': 'no-cache', ...headers })
     if (bodies.size > 1) exchange.header('vary', 'Accept-Encoding')
     if (encoding !== 'identity') exchange.header('content-encoding', encoding)
-    // Nobody reads it, however long it is.
+    // Nothing reads it, however long it is.
     if (hasBody(exchange.message)) exchange.header('connection', 'close')
     if (matches(exchange.message.headers['if-none-match'], etag)) exchange.reply(304, null)
     else exchange.reply(200, bodies.get(encoding) ?? null, contentType)

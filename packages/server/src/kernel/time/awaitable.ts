@@ -1,2 +1,2 @@
-/** An answer that may be there at once, so that nobody waits for nothing. */
+/** An answer that may be there at once, so that no caller waits in vain. */
 export type Awaitable<T> = T | Promise<T>

@@ -16,7 +16,7 @@ import type { Awaitable } from '../../kernel/time/awaitable.ts'
 export function countErrors(db: OpenedDatabase): { db: OpenedDatabase; errors(): number } {
   let errors = 0
 
-  /** Returns the very same promise, so that nobody waits longer for it. */
+  /** Returns the very same promise, so that nothing waits longer for it. */
   function counted<T extends Awaitable<unknown>>(answer: T): T {
     if (answer instanceof Promise) {
       answer.catch((error: unknown) => {

@@ -9,7 +9,7 @@ export function gatewayFunctions(gateway: Gateway, clock: Pick<Clock, 'sleep'>) 
   return {
     async sleep(caller, { ms }) {
       const signal = caller.signal?.()
-      // Aborted, it is waited for by nobody.
+      // Aborted, it has no caller that waits.
       await clock.sleep(ms, signal).catch(() => {})
       return undefined
     },

@@ -2,7 +2,7 @@ import { ScriptFailure } from '../../kernel/play/script.ts'
 import type { StoppedCall } from '../wire/protocol.ts'
 
 /**
- * Which calls of the script end when nobody waits for them any more: their invocation is given up,
+ * Which calls of the script end when nothing waits for them any more: their invocation is given up,
  * or has stopped them itself. Most calls never ask, and cost nothing here.
  */
 export class StoppableCalls {

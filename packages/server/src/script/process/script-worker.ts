@@ -374,7 +374,7 @@ type Deferred<T> = {
   reject: (error: Error) => void
 }
 
-/** A promise that may be rejected although nobody waits for it (any more). */
+/** A promise that may be rejected although nothing waits for it (any more). */
 function deferred<T>(): Deferred<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   promise.catch(() => {})

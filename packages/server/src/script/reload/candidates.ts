@@ -138,7 +138,7 @@ export class Candidates {
   }
 
   async #handOver(old: LoadedScript, loaded: LoadedScript, { reason }: Start): Promise<HandedOver> {
-    // Nobody waits for one that is gone already.
+    // Nothing waits for one that is gone already.
     if (!loaded.worker.isAlive) return { started: false }
     const { config, processClock, stage } = this.#deps
     const identity = stage.nextIdentity(loaded)

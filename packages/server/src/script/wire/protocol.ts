@@ -106,7 +106,7 @@ export type HostCall = {
   readonly args: readonly unknown[]
 }
 
-/** A call that nobody waits for any more: it stops, if it is one that can. */
+/** A call that nothing waits for any more: it stops, if it is one that can. */
 export type StoppedCall = Pick<HostCall, 'id' | 'invocation'>
 
 /** What a worker sends. */

@@ -135,7 +135,7 @@ function payloadOf(call: CallRecord): unknown {
 function runFilter(registry: Registry, call: CallRecord): unknown {
   const { index = '', candidate } = parse(call.text ?? '{}')
   const verdict = registry.filters[index]?.(candidate)
-  // Also a promise, which nobody would wait for.
+  // Also a promise, which nothing would wait for.
   if (typeof verdict !== 'boolean') throw new TypeError('a filter returns true or false, at once')
   return verdict
 }

@@ -17,7 +17,7 @@ export type HostCalls = {
 export type StoppableCall = {
   /** The number of the call that was made last; 0 for none. */
   readonly last: number
-  /** Nobody waits for the call any more. Its place is free when the node has answered. */
+  /** Nothing waits for the call any more. Its place is free when the node has answered. */
   stop(id: number): void
 }
 

@@ -17,7 +17,7 @@ export class Health {
     return this.#state
   }
 
-  /** Throws at once while the server is down, so that nobody waits for a timeout. */
+  /** Throws at once while the server is down, so that nothing waits for a timeout. */
   check(): void {
     if (this.#state === 'down') throw new DatabaseUnavailable('the database is down')
   }

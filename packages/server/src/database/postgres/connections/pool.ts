@@ -83,7 +83,7 @@ export class Pool {
     this.#idle.length = 0
   }
 
-  /** Closes what is idle, and later what is lent; nobody who waits gets a connection any more. */
+  /** Closes what is idle, and later what is lent; what waits gets no connection any more. */
   async close(): Promise<void> {
     this.#closed = true
     this.#turnAway(new DatabaseUnavailable('the database is closed'))

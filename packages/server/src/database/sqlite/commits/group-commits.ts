@@ -107,7 +107,7 @@ export class GroupCommits implements Commits {
   #undoStatements(): void {
     if (this.#isFirst) {
       this.#sql.rollback.run()
-      // Nobody else is in the group yet, or waits for it.
+      // Nothing else is in the group yet, or waits for it.
       this.#group = undefined
       return
     }

@@ -44,7 +44,7 @@ export class RestoreRefused extends Error {
 }
 
 /**
- * Puts a backup in the place of a database that nobody uses. What is restored is prepared and
+ * Puts a backup in the place of a database that nothing uses. What is restored is prepared and
  * checked beside the old file and gets its name by one rename: at every instant the name means the
  * old file or the restored one, whole. The old one is kept.
  *

@@ -19,7 +19,7 @@ export type Steps = {
   end(): void | Promise<void>
 }
 
-/** The steps on a connection that nobody else uses meanwhile. The first one fixes the state. */
+/** The steps on a connection that nothing else uses meanwhile. The first one fixes the state. */
 export class SteppedRead implements Steps {
   readonly #connection: SqliteConnection
   #parts: Generator<Row<Columns>[], void> | undefined

@@ -33,7 +33,7 @@ const kept = statement({
   row: columns,
 })
 
-/** Deleting begins with this, so that nobody reads what is about to go. */
+/** Deleting begins with this, so that nothing reads what is about to go. */
 const markGone = statement({
   name: 'lag-artifacts.mark-gone',
   text: 'UPDATE lag_artifacts SET available = 0 WHERE handle = :handle AND node_id = :node_id',

@@ -1,5 +1,5 @@
 /**
- * Gives the memory of bytes back, which nobody may read any more. Left to the collector, every few
+ * Gives the memory of bytes back, which nothing may read any more. Left to the collector, every few
  * dozen MiB of them cost a mark of the whole heap, on threads that take turns with the event loop.
  */
 export function release({ buffer }: Uint8Array): void {

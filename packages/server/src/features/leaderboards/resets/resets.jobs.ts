@@ -93,7 +93,7 @@ export function createResetPass(deps: ResetPassDeps): ResetPass {
     for (;;) {
       const due = await resetsStore.duePage(db, from)
       for (let first = 0; first < due.length; first += atOnce) {
-        // The catch-up of a start may take longer than the lease lives, and nobody else renews it.
+        // The catch-up of a start may take longer than the lease lives, and nothing else renews it.
         if (run.signal.aborted || resets.onHold() || !(await lease.keep())) return
         const some = due.slice(first, first + atOnce)
         await allEnded(some.map(({ id }) => resetOne(id, lease)))

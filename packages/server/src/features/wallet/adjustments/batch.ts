@@ -51,7 +51,7 @@ export async function adjustAll(
 }
 
 /**
- * The balances, as nobody else can change them any more, and the newest entries of the wallets that
+ * The balances, which nothing else can change any more, and the newest entries of the wallets that
  * are shown. A balance that another node opened meanwhile shows there and has no lock: then all is
  * locked and read once more.
  */

@@ -38,7 +38,7 @@ export function unparsableAnswer(requestId: string, extra: Record<string, string
     ...extra,
     'x-request-id': requestId,
     'content-type': 'application/json',
-    // Nobody knows what path was meant.
+    // The path that was meant is unknown.
     'cache-control': 'no-store',
     'content-length': String(body.length),
     connection: 'close',
