@@ -12,14 +12,14 @@ import type { WebTransportLoadClient } from './load/webtransport-client.ts'
 import { ownCheckout } from './processes/guildhall.ts'
 import { startScripted } from './processes/scripted.ts'
 import { collectsGarbage, settledBytes } from './processes/settled.ts'
-import { median } from './statistics.ts'
+import { memoryFloors, memorySlope, soakFaults } from './soak-verdict.ts'
 
 /**
  * `npm run bench:soak -- [--minutes 30] [--crowd 24]`: starts a node, at which guests come and go
  * by QUIC, WebTransport and WebSocket and send all the time, in each of the ways in which a
  * connection may end. Prints the memory of the node once a minute, without what merely has not been
- * collected yet, and exits with 1 when that of the last third is more than a tenth above that of
- * the middle third.
+ * collected yet, and exits with 1 when a connection failed, was lost or not answered, or when the
+ * floor of the last third is more than a twentieth above that of the middle third.
  */
 const { values } = parseArgs({
   options: {
@@ -42,10 +42,14 @@ const message = encodeFrame(100, Buffer.alloc(64, 'x'))
 const brokenFrame = Uint8Array.of(0, 0, 0, 1)
 const datagram = message.subarray(4)
 const webSocketMessage = clientMessage(message)
-const counts = { opened: 0, sent: 0, heard: 0, failed: 0 }
+const counts = { opened: 0, sent: 0, heard: 0, failed: 0, lost: 0, unheard: 0 }
 /** What a guest of the crowd stays at most. */
 const stayMsMax = 10_000
 const pauseMs = 100
+/** One that takes longer to open has failed. */
+const openMsMax = 20_000
+/** Who has sent so often has heard an answer. */
+const sendsUntilHeard = 20
 
 /** What the crowd needs of a client. */
 type Guest = {
@@ -97,18 +101,29 @@ function overQuic(client: QuicLoadClient | WebTransportLoadClient) {
 
 async function visit(seat: number): Promise<void> {
   const untilMs = performance.now() + Math.random() * stayMsMax
-  const guest = await (ways[seat % ways.length] ?? openByQuic)()
+  const late = sleep(openMsMax, undefined, { ref: false }).then(() => {
+    throw new Error('a connection did not open')
+  })
+  const guest = await Promise.race([(ways[seat % ways.length] ?? openByQuic)(), late])
   counts.opened += 1
   let isOpen = true
+  let sent = 0
+  let isHeard = false
   guest.connection.onClose = () => {
     isOpen = false
   }
-  guest.connection.onPayload = heard
+  guest.connection.onPayload = () => {
+    isHeard = true
+    heard()
+  }
   while (isOpen && performance.now() < untilMs) {
     guest.send()
-    counts.sent += 1
+    sent += 1
     await sleep(pauseMs)
   }
+  counts.sent += sent
+  if (!isOpen) counts.lost += 1
+  else if (!isHeard && sent >= sendsUntilHeard) counts.unheard += 1
   leave(guest)
 }
 
@@ -147,9 +162,15 @@ const minutely = setInterval(async () => {
 }, 60_000)
 await Promise.all(Array.from({ length: Number(values.crowd) }, (_, seat) => occupy(seat)))
 clearInterval(minutely)
-const third = Math.floor(memory.length / 3)
-const [middle, last] = [median(memory.slice(third, -third)), median(memory.slice(-third))]
-process.stdout.write(`middle third ${middle.toFixed(1)} MiB, last ${last.toFixed(1)} MiB\n`)
+const floors = memoryFloors(memory)
+if (floors !== undefined) {
+  process.stdout.write(
+    `floor of the middle third ${floors.middle.toFixed(1)} MiB, of the last ` +
+      `${floors.last.toFixed(1)} MiB; ${memorySlope(memory).toFixed(2)} MiB a minute\n`,
+  )
+}
+const faults = soakFaults({ ...counts, memory })
+process.stdout.write(`${faults.length === 0 ? 'stood' : faults.join('; ')}\n`)
 await server.stop()
 rmSync(folder, { recursive: true, force: true })
-process.exit(last > middle * 1.1 ? 1 : 0)
+process.exit(faults.length === 0 ? 0 : 1)
