@@ -56,7 +56,8 @@ test('[R-QU-7] [R-RET-1] a trap under load keeps seats, and nobody beside it not
   const { gateway, script, clock } = node.realtime
   script.kinds.add(100)
   const beside = await node.realtime.join('t-bob')
-  const clients = await Promise.all(['t-ann', 't-cid', '', '', ''].map((token) => node.join(token)))
+  // With the one that fails they are as many as one server has: its memory has no room for two.
+  const clients = await Promise.all(['t-ann', 't-cid', ''].map((token) => node.join(token)))
   for (const client of clients) client.send(48, enterAny)
   await expect.poll(() => gateway.metrics().rooms_active, waiting).toBe(1)
   let sent = 0
@@ -124,7 +125,7 @@ test('[R-TR-1] an address in use refuses the start of one that was asked for', a
     available: false,
     bind: `127.0.0.1:${bind.port}`,
   })
-  await node.realtime.clock.advance(100)
+  await node.realtime.clock.advance(200)
   const warned = () => node.realtime.log.lines.filter(({ level }) => level === 'warn')
   await expect.poll(() => warned().length, waiting).toBe(1)
   expect(warned()[0]?.message).toBe('QUIC and WebTransport are off')
@@ -141,7 +142,7 @@ test('[R-TR-3] by default alone it serves once the node is ready', async () => {
   node = await startQuic({ quic: { isExplicit: false } })
   const state = () => node.realtime.transports.states().quic
   expect(state()?.available).toBe(false)
-  await node.realtime.clock.advance(100)
+  await node.realtime.clock.advance(200)
   await expect.poll(() => state()?.available, waiting).toBe(true)
 })
 

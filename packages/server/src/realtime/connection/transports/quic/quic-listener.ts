@@ -52,7 +52,7 @@ export type QuicListenerDeps = {
 type State = 'idle' | 'starting' | 'serving' | 'down' | 'closed'
 
 /** A transport that nobody asked for loads once the node is ready, in milliseconds. */
-const lateStartMs = 50
+const lateStartMs = 200
 const restartMs = 200
 /** After so many traps within a minute the engine stays off. */
 const trapsMax = 5

@@ -43,6 +43,8 @@ export type CoreOptions = {
 const windowBytes = 1 << 20
 const streamsMax = 100
 const addressBytesMax = 64
+/** Where the release keeps its servers, how long one is, and where it counts its packets. */
+const places = { servers: 1325192, serverBytes: 1104, packetsInServer: 956 }
 
 /** The compiled engine in memory; servers share it. */
 export function loadCore(
@@ -106,7 +108,7 @@ export class CoreServer {
   /** The packets that are to leave now. */
   flush(send: (packet: Uint8Array, address: string) => void): void {
     const { exports } = this.#core
-    for (;;) {
+    do {
       const length = Number(exports.qs_next_send(this.#handle))
       if (length <= 0) return
       const at = exports.qs_tx_buffer(this.#handle)
@@ -114,7 +116,7 @@ export class CoreServer {
       const addressLength = Number(exports.qs_next_send_dest(this.#handle, this.#cell))
       if (addressLength <= 0) return
       send(packet, this.#text(addressLength))
-    }
+    } while (this.#hasPackets())
   }
 
   /** What has happened since. */
@@ -185,6 +187,16 @@ export class CoreServer {
     this.#core.free(this.#cell, 4)
     this.#core.free(this.#addressAt, addressBytesMax)
     this.#core.exports.qs_free(this.#handle)
+  }
+
+  /**
+   * Whether packets wait that the engine has made. It makes all that its connections have to send at
+   * once, and looks at each of them again when it is asked for one more.
+   */
+  #hasPackets(): boolean {
+    const memory = this.#bytes()
+    const server = memory.readUInt32LE(places.servers) + (this.#handle - 1) * places.serverBytes
+    return memory.readUInt32LE(server + places.packetsInServer) > 0
   }
 
   /** All of the engine's memory, which is another one whenever it has grown. */

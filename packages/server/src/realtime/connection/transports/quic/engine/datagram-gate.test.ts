@@ -57,6 +57,12 @@ test('[R-QU-8] a packet of 0-RTT is dropped, whoever sends it', () => {
   expect(gate.judge(packetOf({ first: 0xe0 }), source)).toBe('pass')
 })
 
+test('[R-QU-7] a packet that the engine has no room for is dropped, whoever sends it', () => {
+  const gate = newGate({ isKnown: () => true })
+  expect(gate.judge(new Uint8Array(2048), source)).toBe('pass')
+  expect(gate.judge(new Uint8Array(2049), source)).toBe('drop')
+})
+
 describe('rates', () => {
   test('[R-QU-12] one address opens 20 connections a second, others are not in its way', () => {
     const gate = newGate()

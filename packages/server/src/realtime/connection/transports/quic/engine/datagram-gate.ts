@@ -23,6 +23,8 @@ export type DatagramGateDeps = {
 }
 
 const initialBytesMin = 1200
+/** What the engine has room for; a peer that tries larger ones hears that none arrive. */
+const packetBytesMax = 2048
 const version1 = 1
 /** The type of a packet with early data, which is never accepted. */
 const zeroRtt = 0x10
@@ -47,6 +49,7 @@ export class DatagramGate {
   }
 
   judge(packet: Uint8Array, source: PacketSource): Verdict {
+    if (packet.length > packetBytesMax) return 'drop'
     const first = packet[0] ?? 0
     const known = () => (this.#deps.isKnown(source.address) ? 'pass' : 'drop')
     const hasLongHeader = (first & 0x80) !== 0

@@ -171,9 +171,10 @@ export class EngineLoop {
 
   #receive(packet: Uint8Array, address: string): void {
     const known = this.#byAddress.get(address) ?? []
+    const isOpen = known.length > 0 && known.every(({ isEstablished }) => isEstablished)
     for (const server of this.#routes.serversFor(packet, address, known)) {
       server.receive(packet, address)
-      this.#servers.touch(server)
+      this.#servers.heard(server, isOpen ? packet.length : Number.POSITIVE_INFINITY)
     }
   }
 
@@ -192,6 +193,7 @@ export class EngineLoop {
     const nowMs = this.#deps.clock.monotonicMs()
     if (kind === commands.send || kind === commands.sendLast) {
       peer.send({ stream, bytes, fin: kind === commands.sendLast }, nowMs)
+      this.#servers.sends(peer.server, bytes.length)
       this.#written.add(peer)
     } else if (kind === commands.datagram) {
       peer.datagram(bytes)
@@ -204,8 +206,8 @@ export class EngineLoop {
     } else if (kind === commands.resume) this.#resume(peer)
     else if (kind === commands.farewell) peer.farewell = { stream, bytes }
     else if (kind === commands.close) {
-      const how = { code: value, reason: Uint8Array.from(bytes), drains: stream !== 0 }
-      peer.beginClose(how, nowMs)
+      const reason = Uint8Array.from(bytes)
+      peer.beginClose({ code: value, reason, drains: stream !== 0 }, nowMs)
       this.#resume(peer)
       this.#closing.add(peer)
     } else if (kind === commands.destroy) this.#sendClose(peer)
@@ -232,7 +234,7 @@ export class EngineLoop {
       for (const event of server.events()) this.#report(server, event)
     }
     this.#forgetUnbegun()
-    for (const server of this.#servers.touched()) server.flush(this.#deps.sendPacket)
+    for (const server of this.#servers.ready()) server.flush(this.#deps.sendPacket)
     for (const server of this.#servers.settle()) server.free()
     this.#reportTaken()
     if (!this.#reports.isEmpty) {
@@ -244,11 +246,10 @@ export class EngineLoop {
   }
 
   #report(server: CoreServer, event: CoreEvent): void {
-    const { eventType, connHandle } = event
+    const { eventType, connHandle, streamId: stream } = event
     if (eventType === eventTypes.opened) this.#opened(server, event)
     const peer = this.#servers.find(server, connHandle)
     if (peer === undefined) return
-    const { streamId: stream } = event
     const reported = this.#reports
     if (eventType === eventTypes.firstData || eventType === eventTypes.data) {
       const bytes = server.bytesOf(event)
@@ -262,6 +263,7 @@ export class EngineLoop {
     } else if (eventType === eventTypes.drained) {
       peer.drained(stream, this.#deps.clock.monotonicMs())
       this.#written.add(peer)
+      this.#servers.touch(server)
     } else if (eventType === eventTypes.streamError) this.#streamFailed(peer, event)
     else if (eventType === eventTypes.established) peer.isEstablished = true
     else if (eventType === eventTypes.closed) this.#closed(peer, event)

@@ -29,7 +29,7 @@ const closeOfTransport = 0x1c
 
 /** Reads the header of the first packet of a datagram; undefined when it is no whole Initial. */
 export function readInitial(datagram: Uint8Array): Initial | undefined {
-  const [first = 0] = datagram
+  const first = datagram[0] ?? 0
   if ((first & 0xf0) !== 0xc0 || datagram.length < 7) return undefined
   const view = new DataView(datagram.buffer, datagram.byteOffset, datagram.byteLength)
   if (view.getUint32(1) !== version1) return undefined

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createFakeClock } from '../../../../../kernel/clock.fake.ts'
 import { Servers } from './servers.ts'
 
@@ -27,12 +27,12 @@ function start() {
   return { clock, make, servers, join }
 }
 
-test('[R-TR-3] a server has 16 connections, and a place that is free again is taken first', () => {
+test('[R-TR-3] a server has 4 connections, and a place that is free again is taken first', () => {
   const { servers, join } = start()
-  const peers = Array.from({ length: 32 }, () => join())
+  const peers = Array.from({ length: 8 }, () => join())
   const [first, second] = new Set(peers.map(({ server }) => server))
-  expect(peers.filter(({ server }) => server === first)).toHaveLength(16)
-  expect(peers.filter(({ server }) => server === second)).toHaveLength(16)
+  expect(peers.filter(({ server }) => server === first)).toHaveLength(4)
+  expect(peers.filter(({ server }) => server === second)).toHaveLength(4)
   for (const peer of peers.slice(0, 2)) expect(servers.remove(peer)).toBe(false)
   expect([join().server, join().server]).toEqual([first, first])
   expect([first, second]).not.toContain(join().server)
@@ -40,18 +40,18 @@ test('[R-TR-3] a server has 16 connections, and a place that is free again is ta
 
 test('[R-TR-3] connections that begin in one turn count, and count once', () => {
   const { servers } = start()
-  const begun = Array.from({ length: 17 }, () => {
+  const begun = Array.from({ length: 5 }, () => {
     const server = servers.forNew()
     servers.expect(server)
     servers.touch(server)
     return server
   })
   const [first, second] = new Set(begun)
-  expect(begun.filter((server) => server === first)).toHaveLength(16)
+  expect(begun.filter((server) => server === first)).toHaveLength(4)
   expect(second).toBeDefined()
   // The engine began none of them, so nobody has the first one.
   expect(servers.settle()).toEqual([first])
-  const after = Array.from({ length: 16 }, () => {
+  const after = Array.from({ length: 4 }, () => {
     const server = servers.forNew()
     servers.expect(server)
     return server
@@ -85,10 +85,10 @@ test('[R-TLS-2] a server that was to have a connection which did not begin ends 
 
 test('[R-LIM-1] connections of one address are on one server while it has room', () => {
   const { servers, join } = start()
-  const peers = Array.from({ length: 20 }, () => join())
+  const peers = Array.from({ length: 6 }, () => join())
   const [{ server } = join(), second = join()] = peers
   servers.remove(second)
-  for (let count = 0; count < 12; count += 1) join(peers.at(-1)?.server)
+  for (let count = 0; count < 2; count += 1) join(peers.at(-1)?.server)
   expect(join(server).server).toBe(server)
   expect(join(server).server).not.toBe(server)
 })
@@ -113,7 +113,7 @@ test('[R-TLS-2] a server that nobody has ends with its certificate, whatever has
 test('[R-TR-3] only those are looked at that something has happened to, timers included', async () => {
   const { clock, servers, join } = start()
   const one = join().server
-  for (let count = 0; count < 16; count += 1) join()
+  for (let count = 0; count < 4; count += 1) join()
   const other = servers.forNew()
   for (const server of [one, other]) {
     server.dueInMs = server === one ? 10 : 20
@@ -126,4 +126,47 @@ test('[R-TR-3] only those are looked at that something has happened to, timers i
   servers.runTimers()
   expect([one.timersRun, other.timersRun]).toEqual([1, 0])
   expect([...servers.touched()]).toEqual([one])
+})
+
+describe('an acknowledgement waits for an answer that it can leave with', () => {
+  const ready = ({ servers }: ReturnType<typeof start>) => {
+    const all = [...servers.ready()]
+    servers.settle()
+    return all
+  }
+
+  test('[R-TR-3] for 8 ms, or until something else happens to its server', async () => {
+    const parts = start()
+    const { clock, servers, join } = parts
+    const { server } = join()
+    servers.heard(server, 100)
+    expect([...servers.touched()]).toEqual([server])
+    expect(ready(parts)).toEqual([])
+    expect(servers.dueAtMs - clock.monotonicMs()).toBe(8)
+    servers.touch(server)
+    expect(ready(parts)).toEqual([server])
+    servers.heard(server, 100)
+    expect(ready(parts)).toEqual([])
+    await clock.advance(5)
+    servers.heard(server, 100)
+    expect(ready(parts)).toEqual([])
+    await clock.advance(3)
+    servers.runTimers()
+    expect(ready(parts)).toEqual([server])
+  })
+
+  test('[R-TR-3] not behind many bytes, whichever way they go', async () => {
+    const parts = start()
+    const { clock, servers, join } = parts
+    const { server } = join()
+    servers.heard(server, 4000)
+    servers.heard(server, 97)
+    expect(ready(parts)).toEqual([server])
+    servers.sends(server, 4096)
+    servers.heard(server, 40)
+    expect(ready(parts)).toEqual([server])
+    await clock.advance(1000)
+    servers.heard(server, 40)
+    expect(ready(parts)).toEqual([])
+  })
 })
