@@ -72,6 +72,9 @@ function startNode(bench: Bench, name: string, keys: Record<string, string>): Pr
       ...keys,
       'server.node_id': name,
       'cluster.enabled': true,
+      'rooms.max_members': audience + 1,
+      // Every player is of one account, and nobody is to come back to a room of the round before.
+      'rooms.reconnect_grace_ms': 0,
       'transport.quic.enabled': false,
       'transport.limits.inbound_envelopes_per_sec': 0,
       'transport.limits.inbound_bytes_per_sec': 0,
@@ -207,9 +210,9 @@ async function messagesOut({ port }: Child, meanwhile: () => Promise<unknown>): 
 }
 
 /**
- * The same load on one process, and on two behind the same port. Load and database compute on the
- * same cores, so what counts is what the busiest process has served by the time it is busy: with
- * cores for all it is what ends the growth.
+ * The same load for each process: one, and two behind the same port. Load and database compute on
+ * the same cores, so what counts is what all have served by the time the busiest is busy: with
+ * cores for everybody it is what ends the growth.
  */
 async function onBothCores(bench: Bench, url: string): Promise<Row> {
   const logins = async (count: number): Promise<HttpOutcome> => {
@@ -225,7 +228,7 @@ async function onBothCores(bench: Bench, url: string): Promise<Row> {
     await registerDevice(server.port)
     return await runHttpLoad({
       server: busiestOf(server),
-      connections: loginsInFlight,
+      connections: loginsInFlight * count,
       request: () => deviceLogin,
       status: 200,
       seconds: bench.seconds(4),

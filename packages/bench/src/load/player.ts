@@ -8,6 +8,7 @@ import {
   kinds,
   roomCreateBody,
   roomEnterBody,
+  roomRejectBody,
   rpcRequestBody,
   rpcResponseBody,
   sessionFlags,
@@ -79,7 +80,7 @@ export function frameMessage(kind: number, body: Uint8Array): Buffer {
   return clientMessage(encodeFrame(kind, body))
 }
 
-/** The next envelope of a kind; what comes before it is dropped. */
+/** The next envelope of a kind; what comes before it is dropped, but a refusal of a room. */
 export function nextEnvelope(client: WebSocketClient, kind: number): Promise<Envelope> {
   const decoder = new FrameDecoder(envelopeBytesMax)
   return new Promise((resolve, reject) => {
@@ -88,6 +89,9 @@ export function nextEnvelope(client: WebSocketClient, kind: number): Promise<Env
       decoder.push(Buffer.from(piece))
       for (let next = decoder.next(); next; next = decoder.next()) {
         if (next.kind === kind) resolve(next)
+        else if (next.kind === kinds.ROOM_REJECT.first) {
+          reject(new Error(`no room: ${roomRejectBody.decode(next.body).reason}`))
+        }
       }
     }
   })
