@@ -37,7 +37,7 @@ export async function adjustAll(
   const book = openBook(holdings, ledgers, deps.nowUnixMs)
   const strangers = new Set<string>()
   for (const id of usersOf(items)) {
-    // Accounts are never removed, so a balance says that its account exists.
+    // Accounts are never removed, so whoever has a balance is known to exist.
     if (!book.has(id) && !(await deps.accountExists(tx, id))) strangers.add(id)
   }
   const outcomes = items.map((item): Outcome => {
