@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../../database/database.ts'
+import { inTheirOrder } from '../../../database/writes/in-their-order.ts'
 import type { CombinedResult } from '../../../kernel/batching/combiner.ts'
 import { Failure, refuse } from '../../../kernel/failure.ts'
 import type { Done } from '../../../kernel/mutation.ts'
@@ -35,11 +36,11 @@ export async function adjustAll(
 ): Promise<CombinedResult<Done<Adjusted>>[]> {
   const { holdings, ledgers, keys } = await lockAndRead(tx, items, deps)
   const book = openBook(holdings, ledgers, deps.nowUnixMs)
-  const strangers = new Set<string>()
-  for (const id of usersOf(items)) {
-    // Accounts are never removed, so whoever has a balance is known to exist.
-    if (!book.has(id) && !(await deps.accountExists(tx, id))) strangers.add(id)
-  }
+  // Accounts are never removed, so whoever has a balance is known to exist. The others are asked
+  // for together: each wait is a round trip in which the wallets stay locked.
+  const unknown = usersOf(items).filter((id) => !book.has(id))
+  const found = await inTheirOrder(unknown.map((id) => deps.accountExists(tx, id)))
+  const strangers = new Set(unknown.filter((_, at) => !found[at]))
   const outcomes = items.map((item): Outcome => {
     if (strangers.has(item.user_id)) return { is: 'refused', failure: unknownAccount() }
     return decide(item, book, keys)
