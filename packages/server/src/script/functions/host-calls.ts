@@ -23,6 +23,7 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
   )
   const stoppable = new StoppableCalls()
 
+  /** `caller` is of this call alone. */
   async function answer(call: HostCall, caller: ScriptCaller): Promise<HostResult> {
     const { id, name, args } = call
     const row = scriptRows.get(name)
@@ -33,8 +34,9 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
       return refused(id, 'forbidden', `${name} is not for sandboxed scripts`)
     }
     const { signal, end } = stoppable.begin(call)
+    caller.signal = signal
     try {
-      return { id, ok: true, value: await fn({ ...caller, signal }, args) }
+      return { id, ok: true, value: await fn(caller, args) }
     } catch (error) {
       const refusal = refusalOf(name, error)
       if (refusal.code === 'internal') {

@@ -1,15 +1,17 @@
 import type { ScriptFunction } from '@guildhall/contract'
 import { compileWriter } from '../../kernel/json/json-writer.ts'
 import type { ScriptCaller } from '../../kernel/play/script.ts'
+import type { Awaitable } from '../../kernel/time/awaitable.ts'
 import type { HostFunctions } from '../ports.ts'
 import { answerFilter } from './answers.ts'
 import { checkedArguments } from './arguments.ts'
 
-type HostFunction = (caller: ScriptCaller, given: readonly unknown[]) => Promise<unknown>
+type HostFunction = (caller: ScriptCaller, given: readonly unknown[]) => Awaitable<unknown>
 
 /**
  * A function of the node as the script calls it: with the arguments that the table declares, and
- * the answer either as a value or, where its options say `raw`, as bytes of JSON.
+ * the answer either as a value or, where its options say `raw`, as bytes of JSON. What is answered
+ * at once waits for nothing.
  */
 export function hostFunction(
   name: string,
@@ -18,10 +20,11 @@ export function hostFunction(
 ): HostFunction {
   const filter = answerFilter(row.ok)
   const write = rawWriter(row)
-  return async (caller, given) => {
+  return (caller, given) => {
     const { args, isRaw } = asked(row, checkedArguments(name, row, given))
-    const answer: unknown = await fn(caller, args, undefined)
-    return isRaw ? write(answer) : filter(answer)
+    const answer: unknown = fn(caller, args, undefined)
+    const answered = isRaw ? write : filter
+    return answer instanceof Promise ? answer.then(answered) : answered(answer)
   }
 }
 

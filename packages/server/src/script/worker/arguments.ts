@@ -37,20 +37,8 @@ export function copyArguments(
   { args, operations }: Pick<ScriptFunction, 'args' | 'operations'>,
   given: readonly unknown[],
 ): Plain[] {
-  const copy = createCopier()
+  const copier = new Copier()
   const listAt = operations === undefined ? -1 : keys(args).indexOf(operations)
-  let index: number | undefined
-
-  function copyOperations(list: readonly unknown[]): Plain[] {
-    const copied: Plain[] = []
-    for (let n = 0; n < list.length; n += 1) {
-      index = n
-      copied[n] = copy(list[n], 1) ?? null
-    }
-    index = undefined
-    return copied
-  }
-
   try {
     let count = given.length
     // Trailing arguments that are undefined were not given.
@@ -59,19 +47,19 @@ export function copyArguments(
     for (let n = 0; n < count; n += 1) {
       const argument = given[n]
       const isList = n === listAt && isArray(argument)
-      copied[n] = isList ? copyOperations(argument) : copy(argument, 0)
+      copied[n] = isList ? copier.copyOperations(argument) : copier.copy(argument, 0)
     }
     return copied
   } catch (error) {
     const text = error instanceof GuildhallError ? error.message : 'an argument cannot be read'
-    throw invalidArgument(`${name}: ${text}`, index)
+    throw invalidArgument(`${name}: ${text}`, copier.index)
   }
 }
 
 /** A JSON value of the script: like an argument, but without bytes and anything undefined. */
 export function copyJson(name: string, value: unknown): Plain {
   try {
-    return createCopier(true)(value, 0)
+    return new Copier(true).copy(value, 0)
   } catch (error) {
     if (error instanceof GuildhallError) throw invalidArgument(`${name}: ${error.message}`)
     throw invalidArgument(`${name}: the value cannot be read`)
@@ -155,25 +143,38 @@ export function expectText(text: string): void {
   if (!Reflect.apply(isWellFormed, text, [])) throw invalidArgument('a text has a lone surrogate')
 }
 
-/** `isJson` refuses what JSON cannot say: bytes, and members that are undefined. */
-function createCopier(isJson = false) {
-  let chars = 0
+/** Copies the values of one call. */
+class Copier {
+  readonly #isJson: boolean
+  #chars = 0
+  /** Which of several operations is being copied. */
+  index: number | undefined
 
-  function count(more: number): void {
-    chars += more
-    if (chars > charsMax) throw invalidArgument('the arguments are too large')
+  /** `isJson` refuses what JSON cannot say: bytes, and members that are undefined. */
+  constructor(isJson = false) {
+    this.#isJson = isJson
   }
 
-  function copy(value: unknown, level: number): Plain {
+  copyOperations(list: readonly unknown[]): Plain[] {
+    const copied: Plain[] = []
+    for (let n = 0; n < list.length; n += 1) {
+      this.index = n
+      copied[n] = this.copy(list[n], 1) ?? null
+    }
+    this.index = undefined
+    return copied
+  }
+
+  copy(value: unknown, level: number): Plain {
     switch (typeof value) {
       case 'undefined':
-        if (isJson) throw invalidArgument('undefined is no JSON')
+        if (this.#isJson) throw invalidArgument('undefined is no JSON')
         return value
       case 'boolean':
         return value
       case 'string':
         expectText(value)
-        count(value.length)
+        this.#count(value.length)
         return value
       case 'number':
         if (!isFiniteNumber(value)) throw invalidArgument('a number must be finite')
@@ -182,40 +183,45 @@ function createCopier(isJson = false) {
         expectInt64(value)
         return value
       case 'object':
-        return value === null ? null : copyObject(value, level)
+        return value === null ? null : this.#copyObject(value, level)
       default:
         throw invalidArgument(`a ${typeof value} cannot be an argument`)
     }
   }
 
-  function copyObject(value: object, level: number): Plain {
+  #count(more: number): void {
+    this.#chars += more
+    if (this.#chars > charsMax) throw invalidArgument('the arguments are too large')
+  }
+
+  #copyObject(value: object, level: number): Plain {
     if (level >= levelsMax) throw invalidArgument('an argument has more than 64 levels')
     if (value instanceof Uint8Array) {
-      if (isJson) throw invalidArgument('bytes are no JSON')
-      count(value.length)
+      if (this.#isJson) throw invalidArgument('bytes are no JSON')
+      this.#count(value.length)
       return new Uint8Array(value)
     }
     if (isArray(value)) {
-      count(value.length)
+      this.#count(value.length)
       const items: Plain[] = []
-      for (let n = 0; n < value.length; n += 1) items[n] = copy(value[n], level + 1) ?? null
+      for (let n = 0; n < value.length; n += 1) items[n] = this.copy(value[n], level + 1) ?? null
       return items
     }
     if ('toJSON' in value && typeof value.toJSON === 'function') {
-      return copy(value.toJSON(), level + 1)
+      return this.copy(value.toJSON(), level + 1)
     }
     // A Map, a Promise that was not awaited and the like have nothing in them to copy.
     const kind = kindOf(value)
     if (kind !== '[object Object]') throw invalidArgument(`${kind} cannot be an argument`)
-    return copyMembers(value, level)
+    return this.#copyMembers(value, level)
   }
 
-  function copyMembers(value: object, level: number): Plain {
+  #copyMembers(value: object, level: number): Plain {
     const members: { [name: string]: Plain } = {}
     for (const name of keys(value)) {
       expectText(name)
-      count(name.length)
-      const member = copy(Reflect.get(value, name), level + 1)
+      this.#count(name.length)
+      const member = this.copy(Reflect.get(value, name), level + 1)
       if (member === undefined) continue
       // A member called __proto__ is one like any other.
       Object.defineProperty(members, name, {
@@ -227,6 +233,4 @@ function createCopier(isJson = false) {
     }
     return members
   }
-
-  return copy
 }
