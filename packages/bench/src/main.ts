@@ -29,7 +29,7 @@ import { rooms } from './benchmarks/rooms.ts'
 import { scriptData } from './benchmarks/script-data.ts'
 import { signUpLatency } from './benchmarks/sign-up-latency.ts'
 import { startUp } from './benchmarks/start-up.ts'
-import { state } from './benchmarks/state.ts'
+import { states } from './benchmarks/state.ts'
 import { storedObjects } from './benchmarks/storage.ts'
 import { transports } from './benchmarks/transports.ts'
 import { wallets } from './benchmarks/wallet.ts'
@@ -53,7 +53,7 @@ const benchmarks: readonly Benchmark[] = [
   signUpLatency,
   relay,
   rooms,
-  state,
+  ...states,
   idleConnections,
   startUp,
   wallets,

@@ -2,7 +2,6 @@
 
 export { type StateChange, StateEncoder } from './state-encoder.ts'
 export { stateDepthMax } from './state-format.ts'
-export { isMember, joinMarks, type StateMarks } from './state-marks.ts'
 export {
   encodeStateChanges,
   encodeStateFull,
@@ -10,3 +9,4 @@ export {
   type StateList,
 } from './state-message.ts'
 export type { StateDecimals } from './state-numbers.ts'
+export { StatePart } from './state-part.ts'

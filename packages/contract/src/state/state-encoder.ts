@@ -1,9 +1,9 @@
 import { stringifyExact } from '../values/exact-json.ts'
 import { powersOfTen, stateDepthMax, statePlacesMax, stateTypes } from './state-format.ts'
 import { StateListWriter } from './state-list.ts'
-import { isMember, type StateMarks } from './state-marks.ts'
 import { numberingOf } from './state-numbering.ts'
 import { createDecimals, exponentOf, roundTo, type StateDecimals } from './state-numbers.ts'
+import { StatePart } from './state-part.ts'
 import { Box, jsonOf, numbersThere, type Scalar, Slot } from './state-shadow.ts'
 
 /**
@@ -12,9 +12,7 @@ import { Box, jsonOf, numbersThere, type Scalar, Slot } from './state-shadow.ts'
  */
 export type StateChange = { list: Uint8Array; anew: boolean } | 'none' | 'whole'
 
-type MarkedNames = Exclude<StateMarks, 'all'>
-type Named = { readonly [name: string]: unknown }
-type Container = Named | readonly unknown[]
+type Container = StatePart | { readonly [name: string]: unknown } | readonly unknown[]
 
 /** A larger step is sent as the number itself: its zigzag would not be exact. */
 const stepMax = 2 ** 51
@@ -58,8 +56,8 @@ export class StateEncoder {
     return !this.#isBroken
   }
 
-  /** Only what is marked is compared, where there is something to compare it with. */
-  compare(next: unknown, marks: StateMarks = 'all'): StateChange {
+  /** Of parts, which nobody else must compare, only what they have noted. */
+  compare(next: unknown): StateChange {
     const wasBroken = this.#isBroken
     if (this.#isCrowded()) this.#restart()
     this.#isBroken = true
@@ -67,7 +65,7 @@ export class StateEncoder {
     this.#isMuted = wasBroken || !this.#keepsRoot(next)
     this.#stamp += 1
     this.#list.clear()
-    this.#set(this.#root, undefined, next, wasBroken ? 'all' : marks)
+    this.#set(this.#root, undefined, next)
     this.#root.isThere = true
     this.#isBroken = false
     if (this.#isMuted) {
@@ -95,7 +93,7 @@ export class StateEncoder {
   #keepsRoot(next: unknown): boolean {
     const { box } = this.#root
     if (!this.#root.isBox || box === undefined) return isEqual(this.#root.scalar, next)
-    return typeof next === 'object' && next !== null && Array.isArray(next) === box.isArray
+    return isContainer(next) && isList(next) === box.isArray
   }
 
   /** Whether most numbers are of what is gone; they are counted now and then. */
@@ -115,9 +113,9 @@ export class StateEncoder {
     this.#owesAnew = true
   }
 
-  #set(slot: Slot, box: Box | undefined, next: unknown, marks: StateMarks): void {
-    if (typeof next === 'object' && next !== null) {
-      this.#setContainer(slot, box, next as Container, marks)
+  #set(slot: Slot, box: Box | undefined, next: unknown): void {
+    if (isContainer(next)) {
+      this.#setContainer(slot, box, next)
       return
     }
     const decimals = this.#decimalsOf(slot, box)
@@ -134,7 +132,9 @@ export class StateEncoder {
 
   #decimalsOf(slot: Slot, box: Box | undefined): number | undefined {
     if (box === undefined) return this.#rootDecimals
-    return box.isArray ? box.decimals : this.#decimalsUnder(slot.name)
+    if (box.isArray) return box.decimals
+    if (slot.decimals === null) slot.decimals = this.#decimalsUnder(slot.name)
+    return slot.decimals
   }
 
   /** The usual case, of a number that has its decimals, and grows or shrinks. */
@@ -156,13 +156,16 @@ export class StateEncoder {
     return true
   }
 
-  #setContainer(slot: Slot, box: Box | undefined, next: Container, marks: StateMarks): void {
-    const isArray = Array.isArray(next)
+  #setContainer(slot: Slot, box: Box | undefined, next: Container): void {
+    const isArray = isList(next)
+    const part = next instanceof StatePart ? next : undefined
     this.#depth += 1
     if (this.#depth > stateDepthMax) throw new TypeError('more than 64 levels')
-    if (!isArray && slot.given !== next) checkPlain(next)
+    if (part === undefined && !isArray && slot.given !== next) checkPlain(next)
     if (slot.isBox && slot.box?.isArray === isArray) {
-      this.#members(slot.box, next, marks)
+      const isKnown = part !== undefined && slot.given === part && !part.isTouched
+      if (isKnown && !this.#isMuted) this.#touched(slot.box, part)
+      else this.#members(slot.box, next)
     } else {
       this.#place(slot, box)
       slot.scalar = undefined
@@ -172,38 +175,42 @@ export class StateEncoder {
       slot.box.decimals = this.#decimalsOf(slot, box)
       const wasMuted = this.#isMuted
       this.#isMuted = true
-      this.#members(slot.box, next, 'all')
+      this.#members(slot.box, next)
       this.#isMuted = wasMuted
       if (!wasMuted) this.#list.text(slot.place, stateTypes.json, stringifyExact(jsonOf(slot)))
     }
+    part?.untouch()
     slot.given = next
     this.#depth -= 1
   }
 
   /** Compares the members of what was and stays an object, or an array. */
-  #members(box: Box, next: Container, marks: StateMarks): void {
-    if (Array.isArray(next)) this.#elements(box, next, marks)
-    else if (marks !== 'all') this.#marked(box, next as Named, marks)
-    else this.#named(box, next as Named)
+  #members(box: Box, next: Container): void {
+    if (next instanceof StatePart) {
+      if (next.names === undefined) this.#elements(box, next.values)
+      else this.#named(box, next.names, next.values)
+    } else if (isPlainList(next)) this.#elements(box, next)
+    else this.#named(box, Object.keys(next), Object.values(next))
   }
 
-  #elements(box: Box, next: readonly unknown[], marks: StateMarks): void {
-    const before = box.size
-    if (before !== next.length) this.#resize(box, next.length)
-    const kept = marks === 'all' ? 0 : Math.min(before, next.length)
-    if (marks !== 'all') {
-      for (const [name, inner] of marks) {
-        const n = Number(name)
-        if (n < kept) this.#set(box.slot(name, n), box, next[n], inner)
-      }
+  /** The same of a part that was compared before: none of its members has come or gone. */
+  #touched(box: Box, { names, values, touched, touchedLength }: StatePart): void {
+    for (let n = 0; n < touchedLength; n += 1) {
+      const place = touched[n] ?? 0
+      const name = names === undefined ? indexName(place) : (names[place] ?? '')
+      this.#set(box.slot(name, place), box, values[place])
     }
+  }
+
+  #elements(box: Box, next: readonly unknown[]): void {
+    if (box.size !== next.length) this.#resize(box, next.length)
     const { slots } = box
-    for (let n = kept; n < next.length; n += 1) {
+    for (let n = 0; n < next.length; n += 1) {
       const value = next[n]
       const likely = slots[n]
       if (likely?.index === n && likely.given === value && likely.isScalar) continue
-      const slot = likely?.index === n ? likely : box.slot(indexNames[n] ?? String(n), n)
-      this.#set(slot, box, value, 'all')
+      const slot = likely?.index === n ? likely : box.slot(indexName(n), n)
+      this.#set(slot, box, value)
       slot.isThere = true
     }
   }
@@ -220,52 +227,33 @@ export class StateEncoder {
   }
 
   /** As long as the names are those of before, in their order, none is looked up. */
-  #named(box: Box, next: Named): void {
+  #named(box: Box, names: readonly string[], values: readonly unknown[]): void {
     const { slots } = box
-    if (box.size === 0) {
-      this.#renamed(box, next)
+    if (names.length !== box.size) {
+      this.#renamed(box, names, values)
       return
     }
-    let n = 0
-    for (const name in next) {
+    for (let n = 0; n < names.length; n += 1) {
       const slot = slots[n]
-      if (slot === undefined || slot.name !== name || !slot.isThere) {
-        this.#renamed(box, next)
+      if (slot === undefined || slot.name !== names[n] || !slot.isThere) {
+        this.#renamed(box, names, values)
         return
       }
-      const value = next[name]
-      if (slot.given !== value || !slot.isScalar) this.#set(slot, box, value, 'all')
-      n += 1
-    }
-    if (n !== box.size) this.#renamed(box, next)
-  }
-
-  #marked(box: Box, next: Named, marks: MarkedNames): void {
-    for (const [name, inner] of marks) {
-      const slot = box.find(name)
-      if ((slot?.isThere ?? false) !== isMember(next, name)) {
-        this.#renamed(box, next, marks)
-        return
-      }
-      if (slot?.isThere) this.#set(slot, box, next[name], inner)
+      const value = values[n]
+      if (slot.given !== value || !slot.isScalar) this.#set(slot, box, value)
     }
   }
 
   /** Members came, went, or changed their order. */
-  #renamed(box: Box, next: Named, marks?: MarkedNames): void {
-    const stamp = this.#stamp
-    const names = Object.keys(next)
+  #renamed(box: Box, names: readonly string[], values: readonly unknown[]): void {
     let kept = 0
     let added = 0
     for (let n = 0; n < names.length; n += 1) {
-      const name = names[n] ?? ''
-      const slot = box.slot(name, n)
-      slot.seen = stamp
+      const slot = box.slot(names[n] ?? '', n)
+      slot.seen = this.#stamp
       if (slot.isThere) kept += 1
       else added += 1
-      const inner = marks === undefined || !slot.isThere ? 'all' : marks.get(name)
-      if (inner === undefined) continue
-      this.#set(slot, box, next[name], inner)
+      this.#set(slot, box, values[n])
       slot.isThere = true
     }
     if (kept < box.size) this.#removeUnseen(box)
@@ -380,4 +368,18 @@ function checkPlain(value: object): void {
   throw new TypeError('an object of a class is no JSON')
 }
 
+function isContainer(value: unknown): value is Container {
+  return typeof value === 'object' && value !== null
+}
+
+/** Whether it is an array. */
+function isList(value: Container): boolean {
+  return value instanceof StatePart ? value.names === undefined : isPlainList(value)
+}
+
+function indexName(index: number): string {
+  return indexNames[index] ?? String(index)
+}
+
+const isPlainList: (value: unknown) => value is readonly unknown[] = Array.isArray
 const indexNames: readonly string[] = Array.from({ length: 1024 }, (_, n) => String(n))

@@ -14,7 +14,8 @@ export function encodeStateChanges(
   shared: StateList | undefined,
   own?: StateList,
 ): Uint8Array {
-  const writer = new StateWriter()
+  const writer = changesWriter
+  writer.clear()
   const isAnew = shared?.anew === true || own?.anew === true
   writer.u8(flagsOf({ anew: isAnew, own: own !== undefined }))
   writer.u32(seq)
@@ -55,3 +56,4 @@ function flagsOf({ anew, own }: { anew: boolean; own: boolean }): number {
 }
 
 const nothing = new Uint8Array(0)
+const changesWriter = new StateWriter()

@@ -18,6 +18,8 @@ export class Slot {
   scalar: Scalar | undefined
   /** What it was compared with last: before it was rounded. */
   given: unknown
+  /** Of its name, if it has been looked up; an element has those of its array. */
+  decimals: number | undefined | null = null
   /** Of the object or array that it is, or was. */
   box: Box | undefined
   /** The comparison that saw it last. */
@@ -75,10 +77,6 @@ export class Box {
     this.#byName.set(name, made)
     this.slots.push(made)
     return made
-  }
-
-  find(name: string): Slot | undefined {
-    return this.#byName.get(name)
   }
 
   /** Forgets slots that are not there and have no number. */

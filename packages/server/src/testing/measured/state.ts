@@ -1,5 +1,9 @@
-import { StateEncoder, type StateMarks } from '@guildhall/contract/state'
+import { frameHeaderBytes } from '@guildhall/contract'
+import { StateEncoder } from '@guildhall/contract/state'
+import { readDefinition } from '../../script/worker/rooms/definition.ts'
+import { RoomFollowers } from '../../script/worker/rooms/room-followers.ts'
 import { StateCopy } from '../../script/worker/rooms/state-copy.ts'
+import type { StateMarks } from '../../script/worker/rooms/state-marks.ts'
 import { StateTracker } from '../../script/worker/rooms/state-tracker.ts'
 
 /**
@@ -35,7 +39,7 @@ for (let round = 0; round <= options.rounds; round += 1) {
 const facts = measured.map(
   ({ name, took }) => `${name}_us=${took.map((us) => us.toFixed(2)).join()}`,
 )
-process.stdout.write(`ready ${facts.join(' ')}\n`)
+process.stdout.write(`ready ${facts.join(' ')} card_bytes=${cardBytes().toFixed(1)}\n`)
 
 /** Two states alike: what one needs for its writes alone is subtracted. */
 function prepare(name: Name) {
@@ -48,7 +52,7 @@ function prepare(name: Name) {
   const follow = (): void => {
     const marks: StateMarks | undefined = tracker === undefined ? 'all' : tracker.takeMarks()
     if (marks === undefined || !copy.update(world, marks)) return
-    encoder.compare(world, copy.changes)
+    encoder.compare(copy.value)
   }
   follow()
   const moves = mover(tracker === undefined ? world : (tracker.state as World), moved)
@@ -91,6 +95,43 @@ function mover({ players }: World, most: number): () => void {
       player.angle = (player.angle + 0.25) % 6
     }
   }
+}
+
+/** Of a message, where each of eight players in turn puts a card of the own hand onto the table. */
+function cardBytes(): number {
+  type Table = { pile: string[]; turn: number; hands: { [player: string]: string[] } }
+  const definition = readDefinition(
+    'cards',
+    {
+      create: () => ({}),
+      view: ({ pile, turn, hands }: Table) => {
+        const counts = Object.entries(hands).map(([player, hand]) => [player, hand.length])
+        return { top: pile.at(-1) ?? null, turn, counts: Object.fromEntries(counts) }
+      },
+      own: ({ hands }: Table, { participant }: { participant: number }) => hands[participant] ?? [],
+    },
+    undefined,
+  )
+  const followers = new RoomFollowers(definition, 1, 0)
+  const table: Table = { pile: [], turn: 1, hands: {} }
+  for (let player = 1; player <= 8; player += 1) {
+    followers.add({ participant: player, user_id: null, username: null })
+    table.hands[player] = Array.from({ length: 8 }, (_, n) => `${n + 2}${'SHDC'[player % 4]}`)
+  }
+  let bytes = 0
+  let messages = 0
+  // The numbers of the places travel with the whole, and with the first round.
+  for (let turn = 0; turn < 64; turn += 1) {
+    const synced = followers.sync(table, null)
+    for (const { body, participants } of turn > 8 ? synced : []) {
+      bytes += (frameHeaderBytes + body.length) * participants.length
+      messages += participants.length
+    }
+    const hand = table.hands[table.turn] ?? []
+    table.pile.push(...hand.splice(turn % hand.length, 1))
+    table.turn = (table.turn % 8) + 1
+  }
+  return bytes / messages
 }
 
 /** Of one of so many runs as take the seconds on a core, whatever else the machine does. */

@@ -2,7 +2,7 @@ import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
 
 /** One lane of one connection: first in, first out, knowing its bytes. */
 export class FrameQueue {
-  #frames: OutgoingFrame[] = []
+  #frames: OutgoingFrame[] = none
   #head = 0
   #bytes = 0
 
@@ -15,7 +15,9 @@ export class FrameQueue {
   }
 
   push(frame: OutgoingFrame): void {
-    this.#frames.push(frame)
+    // Mostly it stays alone: a list that is pushed to has room for many more.
+    if (this.#frames === none) this.#frames = [frame]
+    else this.#frames.push(frame)
     this.#bytes += frame.bytes.length
   }
 
@@ -33,7 +35,7 @@ export class FrameQueue {
   drop(count: number): number {
     const before = this.#bytes
     if (count >= this.length) {
-      this.#frames = []
+      this.#frames = none
       this.#head = 0
       this.#bytes = 0
       return before
@@ -73,3 +75,6 @@ export class FrameQueue {
     return undefined
   }
 }
+
+/** Of a queue without frames; nothing is ever put into it. */
+const none: OutgoingFrame[] = []

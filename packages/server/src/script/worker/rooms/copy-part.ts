@@ -1,3 +1,5 @@
+import { StatePart } from '@guildhall/contract/state'
+
 /** So many are looked through as fast as they are looked up. */
 const fewNames = 16
 
@@ -10,17 +12,13 @@ export const absent = Symbol('absent')
  * An object or array of a copy. Members are scalars, parts, or objects that are frozen throughout,
  * which are shared with the state.
  */
-export class CopyPart {
-  /** Of an object, in the order of the state; undefined for an array. */
-  names: readonly string[] | undefined
-  values: unknown[]
+export class CopyPart extends StatePart {
   /** What it was compared with last, and is known to be plain. */
   source: object
   #places: { names: readonly string[]; byName: ReadonlyMap<string, number> } | undefined
 
   constructor(names: readonly string[] | undefined, values: unknown[], source: object) {
-    this.names = names
-    this.values = values
+    super(names, values)
     this.source = source
   }
 

@@ -29,7 +29,7 @@ function start() {
   return {
     followers,
     sync(state: State) {
-      for (const { body, participants } of followers.sync(state)) {
+      for (const { body, participants } of followers.sync(state, state)) {
         for (const { participant, decoder } of decoders) {
           if (participants.includes(participant)) decoder.take(body)
         }
@@ -99,7 +99,7 @@ it('[R-STA-2] [R-STA-4] an own part that throws keeps no newcomer from its whole
     throw new Error('not today')
   })
   add(3)
-  take(followers.sync({ n: 1 }))
+  take(followers.sync({ n: 1 }, null))
   isWell = false
   add(2)
   add(1)
@@ -112,7 +112,7 @@ it('[R-STA-2] [R-STA-4] an own part that throws keeps no newcomer from its whole
   expect(problem).toBeInstanceOf(SyncProblem)
   expect(take((problem as SyncProblem).messages)).toEqual([undefined, 1, 1])
   isWell = true
-  expect(take(followers.sync({ n: 2 }))).toEqual([2, 2, 2])
+  expect(take(followers.sync({ n: 2 }, null))).toEqual([2, 2, 2])
 })
 
 it('[R-STA-2] an own part that never comes is made apart from those of the others', () => {
@@ -126,19 +126,19 @@ it('[R-STA-2] an own part that never comes is made apart from those of the other
     expect(() => runInNewContext('make()', { make }, { timeout: 200 })).toThrow('timed out')
     followers.interrupted()
   }
-  interrupted(() => followers.sync({ n: 1 }))
+  interrupted(() => followers.sync({ n: 1 }, null))
   for (let n = 2; n < 5; n += 1) {
-    expect(take(followers.sync({ n }))).toEqual([undefined, n, n])
+    expect(take(followers.sync({ n }, null))).toEqual([undefined, n, n])
     expect(followers.hasLate).toBe(true)
     interrupted(() => followers.welcomeLate({ n }))
   }
   add(2)
   expect(take(followers.welcome({ n: 4 }))).toEqual([undefined, 4, 4])
   never = false
-  expect(take(followers.sync({ n: 5 }))).toEqual([undefined, 5, 5])
+  expect(take(followers.sync({ n: 5 }, null))).toEqual([undefined, 5, 5])
   expect(take(followers.welcomeLate({ n: 5 }))).toEqual([5, 5, 5])
   expect(followers.hasLate).toBe(false)
-  expect(take(followers.sync({ n: 6 }))).toEqual([6, 6, 6])
+  expect(take(followers.sync({ n: 6 }, null))).toEqual([6, 6, 6])
 })
 
 it('[R-STA-3] view, own parts and decimals follow 5,000 random edits, each of them', () => {
@@ -174,7 +174,7 @@ it('[R-STA-3] view, own parts and decimals follow 5,000 random edits, each of th
     if (n % 500 === 250) enter(3)
     const turn = random(3)
     editRandomly(turn === 0 ? state.view : (state.own[turn] ?? []), random)
-    for (const { body, participants } of followers.sync(state)) {
+    for (const { body, participants } of followers.sync(state, state)) {
       for (const participant of participants) decoders.get(participant)?.take(body)
     }
     const view = rounded(state.view)
@@ -211,13 +211,13 @@ it('[R-STA-3] a card that is played in a room of eight is at most 25 bytes a mes
     followers.add({ participant, user_id: null, username: null })
     table.hands[participant] = Array.from({ length: 8 }, (_, n) => `♠${n + participant}`)
   }
-  followers.sync(table)
+  followers.sync(table, table)
   const sizes: number[] = []
   for (let n = 0; n < 56; n += 1) {
     const hand = table.hands[table.turn] ?? []
     table.pile.push(...hand.splice(n % hand.length, 1))
     table.turn = (table.turn % 8) + 1
-    for (const { body, participants } of followers.sync(table)) {
+    for (const { body, participants } of followers.sync(table, table)) {
       for (const _ of participants) sizes.push(body.length)
     }
   }

@@ -4,7 +4,6 @@ import {
   type StateChange,
   StateEncoder,
   type StateList,
-  type StateMarks,
 } from '@guildhall/contract/state'
 import { HostMap } from '../host-map.ts'
 import type { RoomDefinition } from './definition.ts'
@@ -145,16 +144,17 @@ export class RoomFollowers {
   }
 
   /**
-   * Compares what everybody is to see with what they have; without a view only what is marked.
+   * Compares what everybody is to see with what they have: without a view the parts of the copy.
    *
    * @throws what `view` or `own` throws, and TypeError for what is no JSON; those whose part was
    * not made keep what they have, and get a whole the next time
    */
-  sync(state: unknown, marks: StateMarks = 'all'): StateMessage[] {
+  sync(state: unknown, copy: unknown): StateMessage[] {
     if (this.#followers.size === 0) return []
     this.#begin(true)
     this.#seq += 1
-    const shared = this.#view.compare(this.#viewOf(state), this.#definition.view ? 'all' : marks)
+    const hasView = this.#definition.view !== undefined
+    const shared = this.#view.compare(hasView ? this.#viewOf(state) : copy)
     const list = typeof shared === 'string' ? undefined : shared
     const alike: number[] = []
     const changed = (messages: StateMessage[]) => {
@@ -241,8 +241,7 @@ export class RoomFollowers {
 
   #viewOf(state: unknown): unknown {
     const { view, guest } = this.#definition
-    if (view === undefined) return state
-    return guest === undefined ? view(state) : guest.view(this.#roomId)
+    return guest === undefined ? view?.(state) : guest.view(this.#roomId)
   }
 
   #ownOf(state: unknown, member: RoomMember): unknown {

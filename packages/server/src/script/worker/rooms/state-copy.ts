@@ -1,9 +1,9 @@
 import { int64Max, int64Min, stringifyExact } from '@guildhall/contract'
-import { isMember, type StateMarks, stateDepthMax } from '@guildhall/contract/state'
-import { ChangeNotes } from './change-notes.ts'
+import { stateDepthMax } from '@guildhall/contract/state'
 import { absent, CopyPart, type Tree, thaw } from './copy-part.ts'
 import { copyBytes, copyBytesMax, nameBytesMax, scalarBytes, scalarBytesMax } from './copy-size.ts'
 import type { StateBudget } from './state-budget.ts'
+import { isMember, type StateMarks } from './state-marks.ts'
 
 /** Why a state is none, for the script's author. */
 export class StateProblem extends Error {
@@ -39,9 +39,6 @@ export class StateCopy {
   #undo: unknown[] = []
   /** So much of it is of this update; what is behind is written over. */
   #undoLength = 0
-  readonly #notes = new ChangeNotes()
-  /** Where the last update found the state to differ, or rather more. */
-  changes: StateMarks = 'all'
   readonly #budget: StateBudget | undefined
 
   /** Of a room whose state counts among all others. */
@@ -61,7 +58,6 @@ export class StateCopy {
    */
   update(state: unknown, marks: StateMarks = 'all'): boolean {
     this.#rollBack()
-    this.#notes.begin()
     this.#added = 0
     this.#before = {
       value: this.#value,
@@ -74,13 +70,18 @@ export class StateCopy {
       this.#bound()
       this.#before = undefined
       this.#forgetUndo()
-      this.changes = marks === 'all' ? this.#notes.marks : marks
       return hasChanged
     } catch (error) {
       this.#rollBack()
       if (error instanceof StateProblem) throw error
       throw new StateProblem(`room.state cannot be read: ${String(error)}`)
     }
+  }
+
+  /** The parts that it is made of, which note what has changed since somebody compared them. */
+  get value(): unknown {
+    this.#rollBack()
+    return this.#value
   }
 
   /** A state like the copy, that the script may change. */
@@ -144,7 +145,6 @@ export class StateCopy {
       this.#countInstead(value, state, 'room.state')
       this.#value = state
     }
-    this.#notes.addWhole()
     return true
   }
 
@@ -164,7 +164,7 @@ export class StateCopy {
     let first = 0
     if (part.values.length !== next.length) {
       this.#keep(part, -1, [undefined, part.values])
-      this.#notes.add(level, 'length')
+      part.isTouched = true
       part.values = part.values.slice(0, next.length)
       hasChanged = true
     }
@@ -189,6 +189,8 @@ export class StateCopy {
   /** As long as the names are those of before, in their order, none is looked up. */
   #members(part: CopyPart, next: Tree, level: number): boolean {
     const { names = [], values } = part
+    const [first = ''] = names
+    if (first >= '0' && first < ':') return this.#numbered(part, next, level)
     let hasChanged = false
     let n = 0
     // Names that are inherited match none of the part.
@@ -199,6 +201,21 @@ export class StateCopy {
       n += 1
     }
     if (n !== names.length) return this.#renamed(part, next, level) || hasChanged
+    return hasChanged
+  }
+
+  /** The same where names are numbers: the engine lists them faster than it goes through them. */
+  #numbered(part: CopyPart, next: Tree, level: number): boolean {
+    const { names = [], values } = part
+    const listed = Object.keys(next)
+    if (listed.length !== names.length) return this.#renamed(part, next, level)
+    let hasChanged = false
+    for (let n = 0; n < names.length; n += 1) {
+      const name = names[n] ?? ''
+      if (listed[n] !== name) return this.#renamed(part, next, level) || hasChanged
+      const value = next[name]
+      if (value !== values[n] && this.#take(part, n, value, level)) hasChanged = true
+    }
     return hasChanged
   }
 
@@ -235,12 +252,10 @@ export class StateCopy {
       return absent
     })
     this.#keep(part, -1, [before, part.values])
+    part.isTouched = true
     part.names = names
     part.values = values
     let hasChanged = kept !== before.length || kept !== names.length
-    if (kept !== before.length) {
-      for (const name of before) if (!isMember(next, name)) this.#notes.add(level, name)
-    }
     for (let n = 0; n < names.length; n += 1) {
       const inner = marks === undefined || values[n] === absent ? 'all' : marks.get(names[n] ?? '')
       const value = next[names[n] ?? '']
@@ -262,15 +277,16 @@ export class StateCopy {
     let after = next
     if (isObject(next)) {
       if (isLike(before, next)) {
-        this.#notes.enter(level, part, place)
-        return this.#compare(before, next, level + 1, marks)
+        const hasChanged = this.#compare(before, next, level + 1, marks)
+        if (hasChanged) part.touch(place)
+        return hasChanged
       }
       after = this.#copy(next, part.names?.[place] ?? String(place), level + 1)
     } else {
       this.#countInstead(before, next, part.names?.[place] ?? String(place))
     }
     this.#keep(part, place, before)
-    this.#notes.add(level, part.names?.[place] ?? String(place))
+    part.touch(place)
     part.values[place] = after
     return true
   }

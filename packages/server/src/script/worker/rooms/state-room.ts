@@ -1,10 +1,10 @@
 import type { JsonObject } from '@guildhall/contract'
-import { joinMarks, type StateMarks } from '@guildhall/contract/state'
 import { Output } from '../output.ts'
 import type { RoomDefinition } from './definition.ts'
 import { RoomFollowers, type RoomMember } from './room-followers.ts'
 import type { StateBudget } from './state-budget.ts'
 import { StateCopy } from './state-copy.ts'
+import type { StateMarks } from './state-marks.ts'
 import { StateTracker } from './state-tracker.ts'
 
 /** The label of a room as its handlers read it. */
@@ -39,12 +39,12 @@ export class StateRoom {
   readonly followers: RoomFollowers
   #state: unknown
   readonly #tracker: StateTracker | undefined
-  /** Where the state may differ from what its followers have. */
-  #unsentMarks: StateMarks | undefined
   /** The state differs from what its followers have. */
   isUnsent = false
   /** A sync is queued, or waits for its time. */
   isSyncDue = false
+  /** The slice of this call has ended with a sync, which is lost if the slice is. */
+  hasSynced = false
   /** The sync that is queued is one of a follower whose part has taken too long. */
   triesLate = false
   lastSyncMs = Number.NEGATIVE_INFINITY
@@ -123,20 +123,9 @@ export class StateRoom {
 
   #update(marks: StateMarks): boolean {
     if (!this.copy.update(this.state, marks)) return false
-    // All is compared once behind each checkpoint: also what somebody wrote outside of handlers.
-    const seen = this.isUnsaved || this.isTracked ? this.copy.changes : 'all'
-    this.#unsentMarks = joinMarks(this.#unsentMarks, seen)
     this.isUnsaved = true
     this.isUnsent = true
     return true
-  }
-
-  /** What a sync is to compare. */
-  takeUnsentMarks(): StateMarks {
-    const marks = this.#unsentMarks ?? 'all'
-    this.isUnsent = false
-    this.#unsentMarks = undefined
-    return marks
   }
 
   enter(member: RoomMember): void {

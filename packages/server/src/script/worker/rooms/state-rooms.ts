@@ -10,12 +10,12 @@ import type { Registry } from '../registry.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { memberContext, memberOf, pairOf, payloadOf, withPayload } from './payloads.ts'
 import { createFaces } from './room-face.ts'
-import type { RoomMember, StateMessage } from './room-followers.ts'
-import { SyncProblem } from './room-followers.ts'
+import type { RoomMember } from './room-followers.ts'
 import { StateBudget } from './state-budget.ts'
 import { StateProblem } from './state-copy.ts'
 import { StateRoom, type StateRoomIdentity } from './state-room.ts'
-import { frozenState, reportTwice, reportUntracked } from './tested-states.ts'
+import { StateSyncs } from './state-syncs.ts'
+import { reportTwice, reportUntracked } from './tested-states.ts'
 
 export type StateRoomsDeps = {
   registry: Registry
@@ -44,17 +44,23 @@ export class StateRooms {
   readonly #restoring = new HostMap<number, StateRoom>()
   readonly #budget: StateBudget
   readonly #checkpoints: Checkpoints
+  readonly #syncs: StateSyncs
   #attached: (Attached & { faceOf(room: StateRoom): object }) | undefined
 
   constructor(deps: StateRoomsDeps) {
     this.#deps = deps
     this.#budget = new StateBudget(() => deps.stateBytesMax())
+    this.#syncs = new StateSyncs({
+      ...deps,
+      later: (ms, task) => this.#later(ms, task),
+      output: () => this.#output(),
+    })
     this.#checkpoints = new Checkpoints({
       clock: deps.clock,
       later: (ms, task) => this.#later(ms, task),
       output: () => this.#output(),
       describe: deps.describe,
-      follow: (room, output) => this.#follow(room, false, output),
+      follow: (room, output) => this.#syncs.follow(room, false, output),
     })
   }
 
@@ -87,9 +93,9 @@ export class StateRooms {
       case hookCode.state_restore:
         return { value: this.#restore(call) }
       case hookCode.state_watch:
-        return { value: this.#watch(call) }
+        return { value: this.#withRoom(call, (room) => this.#syncs.watch(room, call)) }
       case hookCode.state_sync:
-        return { value: this.#sync(call) }
+        return { value: this.#withRoom(call, (room) => this.#syncs.run(room)) }
       case hookCode.state_save:
         return { value: this.#saveAll() }
       case hookCode.state_drop:
@@ -115,26 +121,20 @@ export class StateRooms {
     room.behindSync.commit(undefined, 'settled')
     if (call.hook === hookCode.on_tick) room.ticksSinceSync += 1
     this.#checkpoints.save(room, output)
-    this.#follow(room, call.hook === hookCode.on_tick, output)
+    this.#syncs.follow(room, call.hook === hookCode.on_tick, output)
   }
 
   /** The state is as it was before the slice. */
   sliceFailed(call: CallRecord): void {
     const room = this.#roomOf(call, true)
     if (room === undefined) return
-    if (call.hook === hookCode.state_sync) {
-      room.followers.interrupted()
-      room.isUnsent = true
-      return
+    if (call.hook === hookCode.state_sync) this.#syncs.lost(room)
+    else if (call.hook === hookCode.state_watch) this.#syncs.watchFailed(room, call)
+    else {
+      room.setState(room.copy.fresh())
+      room.behindSync.rollback()
+      if (room.hasSynced) this.#syncs.lost(room)
     }
-    if (call.hook === hookCode.state_watch) {
-      room.followers.interrupted()
-      if (call.detail !== 0 && !room.followers.has(call.participant)) this.#addFollower(room, call)
-      if (call.detail !== 0) this.#syncSoon(room)
-      return
-    }
-    room.setState(room.copy.fresh())
-    room.behindSync.rollback()
   }
 
   byId(roomId: number): StateRoom | undefined {
@@ -145,6 +145,11 @@ export class StateRooms {
     const room = this.#rooms.get(roomId)
     if (room === undefined || typeof label !== 'object' || label === null) return
     room.label = Object.freeze({ ...room.label, ...label, mode: room.definition.name })
+  }
+
+  #withRoom(call: CallRecord, work: (room: StateRoom) => void): void {
+    const room = this.#rooms.get(call.room_id ?? 0)
+    if (room !== undefined) work(room)
   }
 
   #roomOf(call: CallRecord, withSyncs = false): StateRoom | undefined {
@@ -167,6 +172,7 @@ export class StateRooms {
 
   #handle(room: StateRoom, call: CallRecord): { value: unknown } | undefined {
     const { definition, face } = room
+    room.hasSynced = false
     switch (call.hook) {
       case hookCode.on_message:
         return { value: definition.kinds[call.detail]?.(messageContext(call), call.body, face) }
@@ -260,99 +266,6 @@ export class StateRooms {
     if (output !== undefined) this.#checkpoints.save(room, output)
   }
 
-  #watch(call: CallRecord): void {
-    const room = this.#rooms.get(call.room_id ?? 0)
-    if (room === undefined) return
-    if (call.detail === 0) room.followers.remove(call.participant)
-    else if (!room.followers.isWhole) this.#follows(room, call)
-    else {
-      this.#addFollower(room, call)
-      this.#tryTo(room, () => room.followers.welcome(this.#seenState(room)))
-    }
-  }
-
-  /** Gets the whole with a sync that comes at once. */
-  #follows(room: StateRoom, call: CallRecord): void {
-    this.#addFollower(room, call)
-    this.#syncSoon(room)
-  }
-
-  #addFollower(room: StateRoom, { participant, about }: CallRecord): void {
-    const { user_id = null, username = null } = about ?? {}
-    const known = room.members.find((member) => member.participant === participant)
-    room.followers.add(known ?? { participant, user_id, username })
-  }
-
-  #sync(call: CallRecord): void {
-    const room = this.#rooms.get(call.room_id ?? 0)
-    if (room === undefined) return
-    if (room.triesLate) {
-      room.triesLate = false
-      this.#tryTo(room, () => room.followers.welcomeLate(this.#seenState(room)))
-      return
-    }
-    const marks = room.takeUnsentMarks()
-    room.isSyncDue = false
-    room.ticksSinceSync = 0
-    room.lastSyncMs = this.#deps.clock.monotonicMs()
-    this.#tryTo(room, () => room.followers.sync(this.#seenState(room), marks))
-    const output = this.#output()
-    if (output !== undefined) room.behindSync.moveAll(output)
-    if (!room.followers.hasLate) return
-    room.triesLate = true
-    this.#deps.runSoon(hookCode.state_sync, room.room_id)
-  }
-
-  /** What `view` and `own` are given. */
-  #seenState(room: StateRoom): unknown {
-    return this.#deps.isTested() ? frozenState(room.copy) : room.state
-  }
-
-  /** Sends what could be made, and reports what could not; that is tried again. */
-  #tryTo(room: StateRoom, make: () => readonly StateMessage[]): void {
-    const output = this.#output()
-    if (output === undefined) return
-    try {
-      send(output, room, make())
-    } catch (problem) {
-      const isPart = problem instanceof SyncProblem
-      if (isPart) send(output, room, problem.messages)
-      const error = isPart ? problem.error : problem
-      output.fault(`${room.definition.name}.view`, this.#deps.describe(error))
-      room.isUnsent = true
-      this.#syncLater(room)
-    }
-  }
-
-  /** What follows a slice: a sync now, in time, or with a tick. */
-  #follow(room: StateRoom, isTick: boolean, output: Output): void {
-    if (!room.isUnsent || room.followers.isEmpty) {
-      room.takeUnsentMarks()
-      if (!room.isSyncDue) room.behindSync.moveAll(output)
-      return
-    }
-    const hasTicks = room.definition.tick !== undefined && room.definition.tickHz > 0
-    if (!hasTicks) this.#syncLater(room)
-    else if (isTick && room.ticksSinceSync >= room.ticksPerSync) this.#syncSoon(room)
-  }
-
-  #syncSoon(room: StateRoom): void {
-    room.isSyncDue = true
-    this.#deps.runSoon(hookCode.state_sync, room.room_id)
-  }
-
-  #syncLater(room: StateRoom): void {
-    if (room.isSyncDue) return
-    const dueMs = room.lastSyncMs + 1000 / room.definition.syncHz
-    const waitMs = Math.ceil(dueMs - this.#deps.clock.monotonicMs())
-    if (!(waitMs > 0)) {
-      this.#syncSoon(room)
-      return
-    }
-    room.isSyncDue = true
-    this.#later(waitMs, () => this.#deps.runSoon(hookCode.state_sync, room.room_id))
-  }
-
   #saveAll(): void {
     const output = this.#output()
     if (output === undefined) return
@@ -382,13 +295,6 @@ export class StateRooms {
     })
     this.#forget(room.room_id)
     return ended
-  }
-}
-
-function send(output: Output, room: StateRoom, messages: readonly StateMessage[]): void {
-  for (let n = 0; n < messages.length; n += 1) {
-    const message = messages[n]
-    if (message !== undefined) output.state(room.room_id, message)
   }
 }
 

@@ -1,10 +1,4 @@
-import {
-  encodeStateChanges,
-  encodeStateFull,
-  joinMarks,
-  StateEncoder,
-  type StateMarks,
-} from '@guildhall/contract/state'
+import { encodeStateChanges, encodeStateFull, StateEncoder } from '@guildhall/contract/state'
 import { StateDecoder } from '@guildhall/contract/wire'
 import { describe, expect, it } from 'vitest'
 import { createRandom, editRandomly, plain, randomValue } from './random-edits.fixture.ts'
@@ -20,12 +14,6 @@ function createTracked(state: unknown) {
   const copy = new StateCopy()
   const encoder = new StateEncoder()
   const decoder = new StateDecoder()
-  let unsent: StateMarks | undefined
-  function take(): StateMarks | undefined {
-    const marks = tracker.takeMarks()
-    if (marks !== undefined) unsent = joinMarks(unsent, marks)
-    return marks
-  }
   const tracked = {
     tracker,
     copy,
@@ -36,15 +24,14 @@ function createTracked(state: unknown) {
       tracker.state = value
     },
     endSlice(): boolean {
-      const marks = take()
+      const marks = tracker.takeMarks()
       return marks !== undefined && copy.update(tracker.value, marks)
     },
     failSlice(): void {
       tracker.state = copy.fresh()
     },
     view(): unknown {
-      const change = unsent === undefined ? 'none' : encoder.compare(tracker.value, unsent)
-      unsent = undefined
+      const change = encoder.compare(copy.value)
       if (change === 'whole') decoder.take(encodeStateFull({ seq: 1, room_id: 7 }, encoder))
       else if (change !== 'none') decoder.take(encodeStateChanges(1, change))
       return decoder.view

@@ -1,4 +1,4 @@
-import type { StateMarks } from '@guildhall/contract/state'
+import type { StateMarks } from './state-marks.ts'
 import { Tracked, type TrackedTree } from './tracked.ts'
 
 /** Deeper is no state. */

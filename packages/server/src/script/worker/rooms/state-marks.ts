@@ -4,15 +4,6 @@
  */
 export type StateMarks = 'all' | ReadonlyMap<string, StateMarks>
 
-/** Both together. */
-export function joinMarks(one: StateMarks | undefined, other: StateMarks): StateMarks {
-  if (one === undefined || other === 'all') return other
-  if (one === 'all') return one
-  const joined = new Map(one)
-  for (const [name, marks] of other) joined.set(name, joinMarks(one.get(name), marks))
-  return joined
-}
-
 /** Whether a value has the member, among those that JSON would show. */
 export function isMember(value: object, name: string): boolean {
   return isEnumerable.call(value, name)
