@@ -36,7 +36,8 @@ it.each([
     return line.startsWith('| ') && line.includes(what) && !(without && line.includes(without))
   })
   expect(found).toHaveLength(rows)
-  for (const line of found) expect(line.split('|')[2]).toMatch(/^ \S+ (adjustments\/s|ms|µs of CPU)/)
+  for (const line of found)
+    expect(line.split('|')[2]).toMatch(/^ \S+ (adjustments\/s|ms|µs of CPU)/)
 })
 
 it('names the benchmarks when it is asked for one that does not exist', async () => {

@@ -57,7 +57,7 @@ async function run(bench: Bench): Promise<Row[]> {
     // No lines are kept in memory.
     const keepsLines = backend.name !== 'in memory'
     const seeds = { accounts: rows, ...(keepsLines && { lines: rows }) }
-    await using server = await startFilled(bench, backend, { seeds })
+    await using server = await startFilled(bench, backend, seeds)
     const token = await signInOperator(server.port)
     const found: Row[] = []
     for (const search of [...accountSearches, ...(keepsLines ? lineSearches : [])]) {

@@ -4,8 +4,6 @@ import type { Child } from './child.ts'
 import { startGuildhall } from './guildhall.ts'
 import { type Seeds, startMeasured } from './measured.ts'
 
-type Filled = { seeds: Seeds; config?: Readonly<Record<string, string>> }
-
 /**
  * A node whose database begins with so many rows: the product on a database that was filled before,
  * and in memory, which only its own process can fill, the same sections without background tasks.
@@ -13,10 +11,10 @@ type Filled = { seeds: Seeds; config?: Readonly<Record<string, string>> }
 export async function startFilled(
   bench: Bench,
   { name, url }: MeasuredBackend,
-  { seeds, config = {} }: Filled,
+  seeds: Seeds,
 ): Promise<Child> {
-  const filler = await startMeasured(bench, 'node', { url, seeds, config })
+  const filler = await startMeasured(bench, 'node', { url, seeds })
   if (name === 'in memory') return filler
   await filler.stop()
-  return startGuildhall(bench, { keys: { 'database.url': url, ...config }, on: 'both' })
+  return startGuildhall(bench, { keys: { 'database.url': url }, on: 'both' })
 }
