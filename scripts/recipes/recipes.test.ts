@@ -92,7 +92,8 @@ it('the recipes and the scaffold of a feature compile, all together in one copy'
   const scaffold = join(copy, 'scripts/new-feature.ts')
   const { stdout } = await run(process.execPath, [scaffold, 'daily-gifts'], { cwd: copy })
   const written = stdout.replaceAll('daily-gifts', 'mail').replace(/\d{4}-mail/, 'NNNN-mail')
-  expect(written.slice(0, written.indexOf('next: '))).toBe(/^`{3}text\n([^`]*)`{3}/m.exec(page)?.[1])
+  const listed = /^`{3}text\n([^`]*)`{3}/m.exec(page)?.[1]
+  expect(written.slice(0, written.indexOf('next: '))).toBe(listed)
   const again = run(process.execPath, [scaffold, 'daily-gifts'], { cwd: copy })
   await expect(again).rejects.toThrow('is there already')
   const feature = 'packages/server/src/features/daily-gifts/daily-gifts.feature.ts'
