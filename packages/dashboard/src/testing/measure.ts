@@ -1,5 +1,10 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createPlayer } from '@guildhall/client'
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator } from 'playwright-core'
 import { buildDashboard } from '../build/build-page.ts'
 import { launchBrowser } from './browser.ts'
 import { signedIn } from './operator.ts'
@@ -8,7 +13,8 @@ import { admin, type ServedNode, serveNode } from './served-node.ts'
 
 /**
  * `npm run bench:dashboard` measures the dashboard for docs/benchmarks.md: how soon the page is of
- * use, what its live plots cost, and what its polling costs the players.
+ * use, what its live plots cost, what its polling costs the players, and how soon it finds one of
+ * a million accounts, or of as many as are given.
  */
 
 const rounds = 5
@@ -17,6 +23,7 @@ const loadMs = 4_000
 const lanes = 8
 /** So many dashboards are open on the overview. */
 const operators = 10
+const accounts = Number(process.argv[2] ?? 1_000_000)
 
 await buildDashboard()
 const node = await serveNode({ GUILDHALL_AUTHENTICATION__LIMITS__SOURCE__LIMIT: '1000' })
@@ -27,6 +34,7 @@ try {
   print('the sign-in form is ready', `${form} ms`)
   print('the overview shows its first numbers', `${overview} ms`)
   print('live plots, of a core', `${await plotCost(browser, node)} %`)
+  await findingAmongMany(browser)
   await browser.close()
   await pollingCost(node)
 } finally {
@@ -69,6 +77,62 @@ async function plotCost(browser: Browser, node: ServedNode): Promise<string> {
   const used = (await cpuSeconds(browser)) - before
   await operator.leave()
   return ((used / (watchedMs / 1000)) * 100).toFixed(1)
+}
+
+/** From the press of a key, or the begin of the navigation, to what was looked for. */
+async function findingAmongMany(browser: Browser): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'guildhall-many-'))
+  const url = `sqlite:${join(folder, 'many.db')}`
+  await fill({ url, seeds: { accounts } })
+  const many = await serveNode({ GUILDHALL_DATABASE__URL: url })
+  const [rows, options, filtered]: [number[], number[], number[]] = [[], [], []]
+  const query = { limit: rounds, offset: Math.trunc(accounts / 2) }
+  const { items } = await many.client.consoleAccounts.list({ query })
+  for (const { username } of items) {
+    const { page, open, leave } = await signedIn(browser, many)
+    await open('/accounts')
+    await page.waitForSelector('tbody tr[data-row="0"]')
+    rows.push(await page.evaluate<number>('performance.now()'))
+    await page.keyboard.press('Control+k')
+    options.push(
+      await msUntil(
+        () => page.getByRole('combobox', { name: 'Search' }).fill(username),
+        page.getByRole('option', { name: new RegExp(`^${username} .*account`) }),
+      ),
+    )
+    await page.keyboard.press('Escape')
+    filtered.push(
+      await msUntil(
+        () => page.getByLabel('Part of an id or username').fill(username.slice(1)),
+        page.locator('tbody tr[data-row="0"]').getByText(username),
+      ),
+    )
+    await leave()
+  }
+  await many.stop()
+  await rm(folder, { recursive: true })
+  print(`the first row of ${accounts} accounts`, `${Math.round(median(rows))} ms`)
+  print('the palette finds one by its name', `${Math.round(median(options))} ms`)
+  print('the list finds some by a part of it', `${Math.round(median(filtered))} ms`)
+}
+
+async function msUntil(begin: () => Promise<void>, seen: Locator): Promise<number> {
+  const startMs = performance.now()
+  await begin()
+  await seen.first().waitFor()
+  return performance.now() - startMs
+}
+
+/** Rows that a database begins with, written faster than by the console. */
+async function fill(options: { url: string; seeds: { accounts: number } }): Promise<void> {
+  const program = join(import.meta.dirname, '../../../server/src/testing/measured/node.ts')
+  const filler = spawn(process.execPath, [program, JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  for await (const chunk of filler.stdout) if (String(chunk).includes('ready ')) break
+  const exited = once(filler, 'exit')
+  filler.kill('SIGTERM')
+  await exited
 }
 
 async function cpuSeconds(browser: Browser): Promise<number> {

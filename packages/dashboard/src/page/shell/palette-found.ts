@@ -1,4 +1,4 @@
-import { api } from '@guildhall/contract'
+import { api, type Route } from '@guildhall/contract'
 import { mayNow } from '../data/permissions.ts'
 import { useSettled } from '../data/settled.ts'
 import { actions } from './palette-actions.ts'
@@ -27,13 +27,27 @@ export function useFound(text: string): readonly Target[] {
   ].filter(isOnce())
 }
 
-/** A part of a name is sought among all accounts, which is a list's work and not the palette's. */
+/** What looks through very much for a part of it, which is a list's work and not the palette's. */
 function partOf(filter: string): readonly Target[] {
-  if (filter.length < 2 || isWhole(filter) || !mayNow(api.consoleAccounts.list)) return []
-  const label = 'All accounts with this in the username or id'
+  if (filter.length < 2 || isWhole(filter)) return []
   return [
-    { key: 'part', label, kind: 'list', glyph: 'person', to: '/accounts', search: { filter } },
+    ...listTarget(api.consoleAccounts.list, {
+      label: 'All accounts with this in the username or id',
+      glyph: 'person',
+      to: '/accounts',
+      search: { filter },
+    }),
+    ...listTarget(api.scriptLogs.search, {
+      label: 'Lines of the script with this text',
+      glyph: 'list',
+      to: '/logs',
+      search: { text: filter },
+    }),
   ]
+}
+
+function listTarget(reads: Route, target: Omit<Target, 'key' | 'kind'>): readonly Target[] {
+  return mayNow(reads) ? [{ ...target, key: target.label, kind: 'list' }] : []
 }
 
 /** An account may be found by several of its names. */

@@ -26,6 +26,7 @@ export function findingTests(stage: () => LiveStage): void {
       [dora, /^dora.*account/, new RegExp(`/accounts/${dora}$`)],
       [`direct/${dora}`, /^direct\/dora\/emil.*channel/, /\/chat\/direct%2Fuser-/],
       ['ora', /^All accounts with this/, /\/accounts\?filter=ora$/],
+      ['round is', /^Lines of the script/, /\/logs\?text=round/],
       ['Red T', /^Red Team.*group/, /\/groups\/\d+$/],
     ]
     await stage().with(async ({ page, open, complaints }) => {

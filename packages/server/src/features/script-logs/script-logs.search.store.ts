@@ -25,18 +25,16 @@ const indexes = { all: undefined, match_id: 'match_id', level: 'level' } as cons
 type Index = keyof typeof indexes
 
 /**
- * The lines of a range of an index are looked through one by one, so many at most. What they must
- * have is asked around them: then no planner goes on beyond them for the sake of it.
+ * The lines of an index behind a place are looked through one by one, so many at most. What they
+ * must have is asked around them: then no planner goes on beyond them for the sake of it. Where the
+ * time begins as well: with both ends, and statistics of before the newest lines, PostgreSQL takes
+ * what is between for little, and sorts all of it first.
  */
 function defineSearch(index: Index) {
   const column = indexes[index]
   const wanted = (text: Readonly<Record<string, unknown>>, used: readonly string[]) =>
     Object.fromEntries(Object.entries(text).filter(([name]) => used.includes(name)))
-  const range = [
-    'log_id < :after',
-    'log_id >= :first',
-    ...(column ? [`${column} = :${column}`] : []),
-  ]
+  const range = ['log_id < :after', ...(column ? [`${column} = :${column}`] : [])]
   const looked = (columns: string) => `(SELECT ${columns} FROM script_logs
     WHERE ${range.join(' AND ')} ORDER BY log_id DESC LIMIT ${linesLookedThrough}) AS looked`
   const ranged = ['after', 'first', ...(column ? [column] : [])]
@@ -46,7 +44,7 @@ function defineSearch(index: Index) {
       name: `script-logs.search.${index}`,
       text: `SELECT ${names}, has_payload FROM ${looked(
         `${names}, CASE WHEN payload_json IS NULL THEN 0 ELSE 1 END AS has_payload`,
-      )} WHERE created_at_unix_ms >= :from AND created_at_unix_ms <= :to
+      )} WHERE log_id >= :first AND created_at_unix_ms >= :from AND created_at_unix_ms <= :to
         AND tag >= :tag AND tag < :tag_end AND {{contains message :text}}
         AND (:level IS NULL OR level = :level)
         ORDER BY log_id DESC LIMIT :limit`,
@@ -56,7 +54,8 @@ function defineSearch(index: Index) {
     }),
     extent: statement({
       name: `script-logs.search-extent.${index}`,
-      text: `SELECT COUNT(*) AS looked_through, MIN(log_id) AS oldest FROM ${looked('log_id')}`,
+      text: `SELECT COUNT(*) AS looked_through, MIN(log_id) AS oldest FROM ${looked('log_id')}
+        WHERE log_id >= :first`,
       params: wanted(params, ranged) as typeof params,
       row: { looked_through: 'integer', oldest: 'text?' },
       long: true,

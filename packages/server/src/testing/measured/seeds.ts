@@ -71,11 +71,12 @@ export async function seed(db: Database, seeds: Seeds): Promise<void> {
   await writeLines(db, seeds.lines)
 }
 
-/** A line a millisecond; their ids have numbers of base 16, which no statement has on both. */
+/** A line a millisecond until now: a node removes old ones. Their ids are counted by 16. */
 async function writeLines(db: Database, count = 0): Promise<void> {
   const hex = (number: number, digits: number) => number.toString(16).padStart(digits, '0')
+  const startUnixMs = Date.now() - count
   const lineAt = (number: number): LogRow => {
-    const created_at_unix_ms = 1_700_000_000_000 + number
+    const created_at_unix_ms = startUnixMs + number
     return {
       log_id: `ml1-${hex(created_at_unix_ms, 13)}${hex(number, 16)}`,
       match_id: number % 2 === 0 ? null : `mt1-${hex(number % 40, 29)}`,
