@@ -59,7 +59,7 @@ export function createConsoleAccounts(deps: ConsoleAccountsDeps) {
     return found === undefined ? [] : [found]
   }
 
-  /** Each of the two reads looks into every account: what the first one tells is not counted. */
+  /** Both reads look into every account; after the last page there is nothing to count. */
   async function filtered(filter: string, page: { offset: number; limit: number }) {
     const { offset, limit } = page
     const items = await consoleAccountsStore.filteredPage(db, { ...page, filter })

@@ -39,7 +39,7 @@ export const matchColumn: Column<LogLine> = {
   cell: ({ match_id }) => (match_id === null ? <None /> : <MatchLink id={match_id} />),
 }
 
-/** Leads to the record, which a view of the match itself need not tell by its id. */
+/** Leads to the record, by the end of its id where no other words are given. */
 export function MatchLink({ id, children }: { id: string; children?: string }) {
   return (
     <Link to="/match-records/$id" params={{ id }} title={id}>
