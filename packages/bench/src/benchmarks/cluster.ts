@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { kinds } from '@guildhall/contract'
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
-import { deviceLogin, openSessions, registerDevice } from '../load/accounts.ts'
+import { deviceLogin, deviceSignUp, openSessions, registerDevice } from '../load/accounts.ts'
 import { HttpConnection, httpRequest } from '../load/http-connection.ts'
 import { type HttpOutcome, runHttpLoad } from '../load/http-load.ts'
 import { scriptTraffic } from '../load/naive-relay-load.ts'
@@ -73,7 +73,7 @@ function startNode(bench: Bench, name: string, keys: Record<string, string>): Pr
       'server.node_id': name,
       'cluster.enabled': true,
       'rooms.max_members': audience + 1,
-      // Every player is of one account, and nobody is to come back to a room of the round before.
+      // Most players are of one account, and nobody is to come back to a room of the round before.
       'rooms.reconnect_grace_ms': 0,
       'transport.quic.enabled': false,
       'transport.limits.inbound_envelopes_per_sec': 0,
@@ -175,7 +175,10 @@ async function broadcasting(bench: Bench, bus: Bus, owner: Child, edge: Child): 
   const [host] = await connected(owner, 1)
   if (host === undefined) throw new Error('nobody is connected')
   await enterRoom(host, 'audience')
-  const listeners = await connected(edge, bench.count(audience))
+  // Of one account only so many may come to a large room at once.
+  const listeners = await connected(edge, bench.count(audience), (number) =>
+    deviceSignUp(`listener-${number}`),
+  )
   for (const listener of listeners) await enterRoom(listener, 'audience')
   const message = frameMessage(scriptTraffic.kind, Buffer.alloc(scriptTraffic.bodyBytes))
   const idle = await messagesOut(owner, () => sleep(broadcasts * broadcastEveryMs))
@@ -274,8 +277,12 @@ function busiestOf(server: Child): Child {
 
 const sharedPort = 17_350
 
-async function connected(node: Child, count: number): Promise<WebSocketClient[]> {
-  const sessions = await openSessions(node.port, count)
+async function connected(
+  node: Child,
+  count: number,
+  login?: (number: number) => Buffer,
+): Promise<WebSocketClient[]> {
+  const sessions = await openSessions(node.port, count, login)
   const players: WebSocketClient[] = []
   for (const { token } of sessions) players.push(await openPlayer(node.port, token))
   return players

@@ -8,6 +8,12 @@ const deviceId = 'bench-device'
 /** A login of that account, as a request to repeat. */
 export const deviceLogin = httpRequest('POST', '/v1/auth/device', { body: { id: deviceId } })
 
+/** A first login of an account of its own, as a request. */
+export function deviceSignUp(name: string): Buffer {
+  const body = { id: `device-of-${name}`, create: true, username: name }
+  return httpRequest('POST', '/v1/auth/device', { body })
+}
+
 const password = 'a long enough password'
 
 /** A registration by email, as a request; `emailLogin` of the same name signs in afterwards. */

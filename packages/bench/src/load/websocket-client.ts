@@ -19,6 +19,7 @@ export class WebSocketClient {
   messages = 0
   readonly #socket: Socket
   #isOpen = false
+  #isClosing = false
   #onOpen: (() => void) | undefined
   /** The beginning of a header that came in pieces. */
   #header: Buffer = nothing
@@ -75,6 +76,8 @@ export class WebSocketClient {
           this.#header = Buffer.from(bytes.subarray(at))
           return
         }
+        // Its code is no frame of the protocol.
+        if (this.#isClosing) return this.close()
         at += headerBytes
         continue
       }
@@ -110,6 +113,7 @@ export class WebSocketClient {
     const opcode = (bytes[at] ?? 0) & 15
     // The pings of the product have no payload.
     if (opcode === pingOpcode) this.#socket.write(emptyPong)
+    else if (opcode === closeOpcode) this.#isClosing = true
     else this.messages += 1
     return headerBytes
   }
@@ -122,6 +126,7 @@ export function clientMessage(payload: Uint8Array): Buffer {
 }
 
 const nothing = Buffer.alloc(0)
+const closeOpcode = 8
 const pingOpcode = 9
 const emptyPong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0])
 /** Read into by every client, because a chunk is done with before the next one is read. */
