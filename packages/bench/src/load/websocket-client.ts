@@ -77,7 +77,7 @@ export class WebSocketClient {
           return
         }
         // Its code is no frame of the protocol.
-        if (this.#isClosing) return this.close()
+        if (this.#isClosing) return void this.close()
         at += headerBytes
         continue
       }

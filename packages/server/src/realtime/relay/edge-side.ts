@@ -214,7 +214,7 @@ export function createEdgeSide(deps: EdgeSideDeps) {
     return asked === undefined ? claimOwn(account, await placesOf(account), older) : undefined
   }
 
-  /** Whether the participant of a seat is in another room since: its owner could not be told. */
+  /** Whether the participant of a seat is in another room, and its owner has not heard of it. */
   function hasLeft({ participant, room_id }: SeatRow, older?: SessionRow): boolean {
     const place = older?.participant === participant ? older.room_id : null
     return place !== null && place !== room_id

@@ -287,7 +287,7 @@ export class Visit implements Away {
     if (participant === undefined || this.#isMuted) return
     const { receiver } = this.#entering ?? participant
     // It has dropped out of a room of this node, and may be back by another connection.
-    if (participant.receiver !== receiver) return this.depart('none', [])
+    if (participant.receiver !== receiver) return void this.depart('none', [])
     this.#place = place
     if (place.room_id !== null) {
       this.#state = 'member'
@@ -350,7 +350,7 @@ export class Visit implements Away {
 
   #returned(isGranted: boolean, place: Place): void {
     const participant = this.#participant
-    if (!isGranted || participant === undefined) return this.#giveUp('closed')
+    if (!isGranted || participant === undefined) return void this.#giveUp('closed')
     this.#state = 'member'
     this.#place = place
     this.#deps.visits.goAway(participant, this, place)
