@@ -19,6 +19,11 @@ guildhall.on_rpc('submit', async (_ctx, body) => {
 guildhall.on_rpc('top', () => guildhall.leaderboards.records('large', { limit: 100, raw: true }))
 guildhall.on_rpc('top-value', () => guildhall.leaderboards.records('large', { limit: 100 }))
 
+/** The body is an owner. */
+guildhall.on_rpc('around', async (_ctx, body) => {
+  await guildhall.leaderboards.around('large', new TextDecoder().decode(body), 5, 5)
+})
+
 /** So many calls of the node or lines in one call of a client. */
 const atOnce = 16
 

@@ -64,7 +64,7 @@ async function rowsOn(bench: Bench, backend: string, urls: Urls): Promise<Row[]>
       warmUps: 5,
     },
   ]
-  const measured: Row[] = [await handedOnRow(backend, own)]
+  const measured: Row[] = [await handedOnRow(backend, own), await aroundRow(backend, own)]
   for (const { what, ours, theirs, warmUps = 1 } of rows) {
     const name = theirs === undefined ? 'GET /console/v1/me' : 'the other checkout'
     const compared = await compareInTurn(
@@ -110,6 +110,27 @@ async function handedOnRow(backend: string, own: Subject): Promise<Row> {
   }
 }
 
+/** A record and its neighbours, as a value, beside a call that asks for nothing. */
+async function aroundRow(backend: string, own: Subject): Promise<Row> {
+  const compared = await compareInTurn(
+    {
+      product: () => own.around(),
+      baseline: () => own.echo(),
+      ratioOf: (a: Outcome, b: Outcome) => a.perSecond / b.perSecond,
+    },
+    { rounds, warmUps: 3 },
+  )
+  const { product, baseline, ratio } = compared
+  return {
+    what: `11 records around one by script, ${inFlight} in flight, ${backend}`,
+    product: { value: product.perSecond, unit: '/s' },
+    baseline: { name: 'RPC that echoes nothing', value: baseline.perSecond, unit: '/s' },
+    ratio,
+    bound: { of: 'value', is: 'at least', limit: 2500 },
+    notes: `${ratios(compared)}; ${shares(product)}; baseline ${shares(baseline)}`,
+  }
+}
+
 async function subject(bench: Bench, url: string, checkout?: string) {
   const records = bench.count(million)
   const options = { keys: { 'database.url': url }, on: 'both', checkout } as const
@@ -120,28 +141,27 @@ async function subject(bench: Bench, url: string, checkout?: string) {
   const clients = isOwn ? await openPlayers(server, inFlight) : []
   const seconds = bench.seconds(roundSeconds)
   let made = 0
-  const script = () =>
+  const calls = (message: () => Buffer, bytes = 0) =>
     runRpcLoad({
       server,
       clients,
       seconds,
       areResponses: true,
-      answerBytes: responseHeadBytes,
-      message: () => {
-        made += 1
-        return rpcMessage('submit', `${someOwner(made, records)} ${someScore(made)}`)
-      },
+      answerBytes: responseHeadBytes + bytes,
+      message,
     })
-  const topOf = (method: string) =>
-    runRpcLoad({
-      server,
-      clients,
-      seconds,
-      areResponses: true,
-      answerBytes: responseHeadBytes + works.topBytes,
-      message: () => rpcMessage(method, ''),
-    })
-  return { server, ...works, script, topOf }
+  const next = () => {
+    made += 1
+    return someOwner(made, records)
+  }
+  return {
+    server,
+    ...works,
+    script: () => calls(() => rpcMessage('submit', `${next()} ${someScore(made)}`)),
+    around: () => calls(() => rpcMessage('around', next())),
+    echo: () => calls(() => rpcMessage('echo', '')),
+    topOf: (method: string) => calls(() => rpcMessage(method, ''), works.topBytes),
+  }
 }
 
 async function worksOf(bench: Bench, server: Child, records: number) {

@@ -27,8 +27,8 @@ const accounts = (what: string, query: string, withinMs = 100): Search => {
 const lines = (what: string, query: string): Search => {
   return { what: `lines ${what}`, path: `log-search?${query}`, withinMs: 100 }
 }
-const list = (what: string, query: string): Search => {
-  return { what: `the list of accounts ${what}`, path: `accounts?${query}`, withinMs: 500 }
+const list = (what: string, query: string, withinMs = 500): Search => {
+  return { what: `the list of accounts ${what}`, path: `accounts?${query}`, withinMs }
 }
 
 /** What no line has is looked for in as many as one page may look through. */
@@ -40,6 +40,7 @@ const accountSearches: readonly Search[] = [
   accounts('by a beginning that all display names have', 'display_name=P'),
   accounts('of three minutes', `created_from=${seededFrom}&created_to=${seededFrom + span}`),
   accounts('of a state that none is in', 'state=disabled'),
+  list('by a whole username', 'username=player-104729', 5),
   list('with a part that few have', 'filter=r-99999'),
   list('with a part that many have', 'filter=r-9'),
 ]
