@@ -18,6 +18,8 @@ type Container = StatePart | { readonly [name: string]: unknown } | readonly unk
 const stepMax = 2 ** 51
 /** So many numbers of what is gone are kept in any case. */
 const spareNumbers = 1_024
+/** Given of a number that moves: it is compared again anyway, and this needs no memory. */
+const moved = Symbol('moved')
 /** Comparisons. */
 const countEvery = 256
 
@@ -148,8 +150,11 @@ export class StateEncoder {
     const step = after - m
     // Also for what is no finite number.
     if (!(Math.abs(step) < stepMax && scaled <= Number.MAX_SAFE_INTEGER)) return false
-    slot.given = next
-    if (step === 0) return true
+    if (step === 0) {
+      slot.given = next
+      return true
+    }
+    slot.given = moved
     this.#list.grow(slot.place, step)
     slot.m = after
     slot.scalar = after / power

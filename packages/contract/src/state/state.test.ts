@@ -187,6 +187,9 @@ describe('changes of a state', () => {
       expect(pair.encoder.isWhole).toBe(false)
       expect(pair.encoder.compare({ a: 3 })).toBe('whole')
     }
+    const moved = createPair(0)
+    for (const a of [1, 2, 3]) moved.sync({ a })
+    expect(() => moved.encoder.compare({ a: undefined })).toThrow(TypeError)
     const cycle: { self?: unknown } = {}
     cycle.self = cycle
     expect(() => new StateEncoder().compare(cycle)).toThrow('64 levels')

@@ -186,26 +186,11 @@ export class StateCopy {
     return hasChanged
   }
 
-  /** As long as the names are those of before, in their order, none is looked up. */
+  /**
+   * As long as the names are those of before, in their order, none is looked up. They are listed,
+   * because the engine compiles what goes through them by `for in` again and again.
+   */
   #members(part: CopyPart, next: Tree, level: number): boolean {
-    const { names = [], values } = part
-    const [first = ''] = names
-    if (first >= '0' && first < ':') return this.#numbered(part, next, level)
-    let hasChanged = false
-    let n = 0
-    // Names that are inherited match none of the part.
-    for (const name in next) {
-      if (names[n] !== name) return this.#renamed(part, next, level) || hasChanged
-      const value = next[name]
-      if (value !== values[n] && this.#take(part, n, value, level)) hasChanged = true
-      n += 1
-    }
-    if (n !== names.length) return this.#renamed(part, next, level) || hasChanged
-    return hasChanged
-  }
-
-  /** The same where names are numbers: the engine lists them faster than it goes through them. */
-  #numbered(part: CopyPart, next: Tree, level: number): boolean {
     const { names = [], values } = part
     const listed = Object.keys(next)
     if (listed.length !== names.length) return this.#renamed(part, next, level)
