@@ -33,6 +33,7 @@ import { states } from './benchmarks/state.ts'
 import { storedObjects } from './benchmarks/storage.ts'
 import { transports } from './benchmarks/transports.ts'
 import { wallets } from './benchmarks/wallet.ts'
+import { webSocket } from './benchmarks/websocket.ts'
 import { describeMachine, loadLine } from './machine.ts'
 import { claimCores } from './processes/cores.ts'
 import { ownCheckout } from './processes/guildhall.ts'
@@ -67,6 +68,7 @@ const benchmarks: readonly Benchmark[] = [
   firstMinute,
   mix,
   echo,
+  webSocket,
   transports,
   boards,
   explorer,

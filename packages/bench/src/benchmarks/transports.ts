@@ -1,19 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, Benchmark, Row } from '../benchmark.ts'
-import {
-  type EchoOutcome,
-  type EchoPeer,
-  echoBytes,
-  openQuicGuest,
-  quicPeer,
-  runEchoes,
-  webSocketPeer,
-} from '../load/echo-load.ts'
+import { compareEchoes, openPeers } from '../load/echo-comparison.ts'
+import { openQuicGuest, quicPeer, webSocketPeer } from '../load/echo-load.ts'
 import { openGuest } from '../load/player.ts'
 import { compareInTurn, ratios } from '../load/rounds.ts'
-import { WebSocketClient } from '../load/websocket-client.ts'
-import { shares } from '../load/window.ts'
-import { startBaseline } from '../processes/baseline.ts'
 import type { Child } from '../processes/child.ts'
 import { type GuildhallOptions, startGuildhall } from '../processes/guildhall.ts'
 import { startScripted } from '../processes/scripted.ts'
@@ -23,9 +13,6 @@ import { median } from '../statistics.ts'
 /** QUIC beside WebSocket: messages, handshakes, idle connections, and the start of the node. */
 export const transports: Benchmark = { name: 'transports', run }
 
-const bareEcho = new URL('../baselines/bare-echo.ts', import.meta.url)
-const connections = 64
-const rounds = 5
 const quic = { 'transport.quic.bind': '127.0.0.1:0' }
 const patient = {
   'transport.quic.idle_timeout_ms': 600_000,
@@ -50,66 +37,27 @@ function quicPort(server: Child): number {
 
 async function echoes(bench: Bench): Promise<Row[]> {
   await using server = await startScripted(bench, { keys: quic })
-  await using bare = await startBaseline(bench, bareEcho)
   const port = quicPort(server)
-  const plain = await open(async () =>
-    webSocketPeer(await WebSocketClient.open({ port: bare.port, path: '/' })),
-  )
-  const webSocket = await open(async () => webSocketPeer(await openGuest(server.port)))
-  const streams = await open(() => quicPeer(port, 'stream'))
-  const datagrams = await open(() => quicPeer(port, 'datagrams'))
-  const seconds = bench.seconds(2)
-  const compare = async (sides: Sides, inFlight: number, limit?: number): Promise<Row> => {
-    const { ours, theirs, what, name } = sides
-    const compared = await compareInTurn(
-      {
-        product: () => runEchoes(ours, { inFlight, seconds }),
-        baseline: () => runEchoes(theirs, { inFlight, seconds }),
-        ratioOf: (one: EchoOutcome, other: EchoOutcome) => one.perCpuSecond / other.perCpuSecond,
-      },
-      { rounds },
-    )
-    return echoRow(compared, { what: `${what}, ${inFlight} in flight`, name, limit })
+  const webSocket = await openPeers(async () => webSocketPeer(await openGuest(server.port)))
+  const streams = await openPeers(() => quicPeer(port, 'stream'))
+  const datagrams = await openPeers(() => quicPeer(port, 'datagrams'))
+  const ofNode = {
+    theirs: { server, peers: webSocket },
+    name: 'the same over WebSocket',
+    seconds: bench.seconds(2),
   }
-  const overWebSocket = { server, peers: webSocket }
-  const ofNode = { theirs: overWebSocket, name: 'the same over WebSocket' }
   const overStreams = { ...ofNode, ours: { server, peers: streams }, what: 'on a QUIC stream' }
   const overDatagrams = { ...ofNode, ours: { server, peers: datagrams }, what: 'by datagrams' }
-  const bareSides = { theirs: { server: bare, peers: plain }, name: 'a bare echo by ws' }
-  const overBare = { ...bareSides, ours: overWebSocket, what: 'over WebSocket' }
   const rows = [
-    await compare(overBare, 1),
-    await compare(overBare, 8),
-    await compare(overStreams, 1),
-    await compare(overStreams, 8, 0.5),
-    await compare(overDatagrams, 8, 0.8),
+    await compareEchoes(overStreams, { inFlight: 1 }),
+    await compareEchoes(overStreams, { inFlight: 8, limit: 0.5 }),
+    await compareEchoes(overDatagrams, { inFlight: 8, limit: 0.8 }),
   ]
-  for (const peer of [...plain, ...webSocket, ...streams, ...datagrams]) peer.close()
+  for (const peer of [...webSocket, ...streams, ...datagrams]) peer.close()
   return rows
 }
 
-type Side = { server: Child; peers: readonly EchoPeer[] }
-type Sides = { ours: Side; theirs: Side; what: string; name: string }
-
-function echoRow(
-  compared: Awaited<ReturnType<typeof compareInTurn<EchoOutcome, EchoOutcome>>>,
-  { what, name, limit }: { what: string; name: string; limit: number | undefined },
-): Row {
-  const { product, baseline, ratio } = compared
-  const unit = 'echoes per CPU second'
-  return {
-    what: `${echoBytes} bytes to the script and back ${what}, ${connections} connections`,
-    product: { value: product.perCpuSecond, unit },
-    baseline: { name, value: baseline.perCpuSecond, unit },
-    ratio,
-    ...(limit === undefined ? {} : { bound: { of: 'ratio', is: 'at least', limit } }),
-    notes:
-      `${ratios(compared)}; ${Math.round(product.perSecond)}/s (${shares(product)}); ` +
-      `baseline ${Math.round(baseline.perSecond)}/s (${shares(baseline)}); lost ${product.lost}`,
-  }
-}
-
-async function open<Opened>(one: () => Promise<Opened>, count = connections): Promise<Opened[]> {
+async function open<Opened>(one: () => Promise<Opened>, count: number): Promise<Opened[]> {
   const opened: Opened[] = []
   for (let at = 0; at < count; at += 1) {
     opened.push(await one())
@@ -118,36 +66,48 @@ async function open<Opened>(one: () => Promise<Opened>, count = connections): Pr
   return opened
 }
 
-/** A client computes as much for a handshake as the node does: what it waits is the node's part. */
+/**
+ * What the node computes for a handshake, and how long a client waits that has the other core to
+ * itself: it computes as much as the node does.
+ */
 async function handshakes(bench: Bench): Promise<Row[]> {
   await using server = await startGuildhall(bench, { keys: quic })
   const port = quicPort(server)
   const times: number[] = []
   const waits: number[] = []
-  const one = async () => {
+  const overQuic = async () => {
     const client = await openQuicGuest(port)
     times.push(performance.now() - client.firstPacketAtMs)
     waits.push(client.waitedMs)
     client.close()
   }
+  const overWebSocket = async () => (await openGuest(server.port)).close()
   const count = bench.count(500)
-  await open(one, 20)
+  const cpuMsOfOne = async (one: () => Promise<void>) => {
+    const beforeMs = server.cpuMs()
+    await open(one, count)
+    return (server.cpuMs() - beforeMs) / count
+  }
+  // The first ones run in code that is not compiled for speed yet.
+  await open(overWebSocket, count)
+  await open(overQuic, count)
   await sleep(1000)
   times.length = 0
   waits.length = 0
-  const beforeMs = server.cpuMs()
-  await open(one, count)
-  const cpuMs = (server.cpuMs() - beforeMs) / count
+  const cpuMs = await cpuMsOfOne(overQuic)
+  const baseline = { name: 'over WebSocket', value: await cpuMsOfOne(overWebSocket), unit: 'ms' }
   const what = 'QUIC handshake of a guest, from the first packet to AUTH_RESULT'
-  const rowOf = (part: string, all: readonly number[]): Row => ({
+  const notes = `of ${count}, one after the other`
+  const bound = { of: 'value', is: 'at most', limit: 4 } as const
+  const latency = (part: string, all: readonly number[]): Row => ({
     what: `${what}${part}`,
     product: { value: median(all), unit: 'ms' },
-    notes: `median of ${count}, one after the other; ${cpuMs.toFixed(2)} ms of the node's CPU each`,
+    notes: `median ${notes}`,
   })
-  const whole = rowOf('', times)
   return [
-    { ...whole, bound: { of: 'value', is: 'at most', limit: 4 } },
-    rowOf(', without what the client computes', waits),
+    { what: `${what}: CPU`, product: { value: cpuMs, unit: 'ms' }, baseline, bound, notes },
+    latency(', with what the client computes', times),
+    { ...latency(', without what the client computes', waits), bound },
   ]
 }
 

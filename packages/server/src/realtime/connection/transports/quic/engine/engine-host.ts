@@ -97,13 +97,14 @@ function createLoop(
   { localAddress, ...outside }: Outside,
 ): EngineLoop {
   const counters = new Float64Array(options.counters)
+  const places = new Map<string, number>(engineCounterNames.map((name, at) => [name, at]))
   return new EngineLoop({
     ...outside,
     core,
     clock,
     options: { ...options, localAddress },
     count(name, by) {
-      const at = engineCounterNames.indexOf(name)
+      const at = places.get(name) ?? 0
       counters[at] = (counters[at] ?? 0) + by
     },
   })

@@ -190,24 +190,24 @@ export class EngineLoop {
     const peer = this.#peers.get(connection)
     if (peer === undefined) return
     this.#servers.touch(peer.server)
-    const nowMs = this.#deps.clock.monotonicMs()
+    const { clock, count } = this.#deps
     if (kind === commands.send || kind === commands.sendLast) {
-      peer.send({ stream, bytes, fin: kind === commands.sendLast }, nowMs)
+      peer.send({ stream, bytes, fin: kind === commands.sendLast }, clock.monotonicMs())
       this.#servers.sends(peer.server, bytes.length)
       this.#written.add(peer)
     } else if (kind === commands.datagram) {
       peer.datagram(bytes)
-      this.#deps.count('quic_datagrams_out_total', 1)
+      count('quic_datagrams_out_total', 1)
       this.#written.add(peer)
     } else if (kind === commands.pause) {
       peer.held ??= []
-      peer.releasedAtMs = nowMs
+      peer.releasedAtMs = clock.monotonicMs()
       this.#paused.add(peer)
     } else if (kind === commands.resume) this.#resume(peer)
     else if (kind === commands.farewell) peer.farewell = { stream, bytes }
     else if (kind === commands.close) {
       const reason = Uint8Array.from(bytes)
-      peer.beginClose({ code: value, reason, drains: stream !== 0 }, nowMs)
+      peer.beginClose({ code: value, reason, drains: stream !== 0 }, clock.monotonicMs())
       this.#resume(peer)
       this.#closing.add(peer)
     } else if (kind === commands.destroy) this.#sendClose(peer)
@@ -250,16 +250,15 @@ export class EngineLoop {
     if (eventType === eventTypes.opened) this.#opened(server, event)
     const peer = this.#servers.find(server, connHandle)
     if (peer === undefined) return
-    const reported = this.#reports
     if (eventType === eventTypes.firstData || eventType === eventTypes.data) {
       const bytes = server.bytesOf(event)
-      if (bytes.length > 0) reported.add(reports.data, peer.id, { stream, bytes })
-      if (event.fin) reported.add(reports.ended, peer.id, { stream })
+      if (bytes.length > 0) this.#reports.add(reports.data, peer.id, { stream, bytes })
+      if (event.fin) this.#reports.add(reports.ended, peer.id, { stream })
     } else if (eventType === eventTypes.finished) {
-      reported.add(reports.ended, peer.id, { stream })
+      this.#reports.add(reports.ended, peer.id, { stream })
     } else if (eventType === eventTypes.datagram) {
       this.#deps.count('quic_datagrams_in_total', 1)
-      reported.add(reports.datagram, peer.id, { bytes: server.bytesOf(event) })
+      this.#reports.add(reports.datagram, peer.id, { bytes: server.bytesOf(event) })
     } else if (eventType === eventTypes.drained) {
       peer.drained(stream, this.#deps.clock.monotonicMs())
       this.#written.add(peer)

@@ -67,8 +67,9 @@ export class Peer {
   }
 
   datagram(bytes: Uint8Array): void {
-    this.#datagrams.push(bytes)
-    this.flushDatagrams()
+    const isTaken = this.#datagrams.length === 0 && this.server.datagram(this.handle, bytes)
+    if (isTaken) this.takenDatagrams += 1
+    else this.#datagrams.push(bytes)
   }
 
   /** Gives the engine what it takes. */
