@@ -20,7 +20,7 @@ it('judges connections that failed, that were lost, and that nobody answered', (
   ])
 })
 
-it('tells how memory goes on after the first third', () => {
+it('answers how memory goes on after the first third', () => {
   expect(memorySlope([0, 50, 100, 102, 104, 106, 108, 110, 112])).toBe(2)
   expect(memorySlope([0, 0, 0, 9, 9, 9, 30, 9, 9])).toBe(0)
 })

@@ -141,7 +141,7 @@ async function starts(bench: Bench): Promise<Row> {
       baseline: () => readyMs({ keys: { 'transport.quic.enabled': false } }),
       ratioOf: (ours: number, theirs: number) => ours / theirs,
     },
-    { rounds: bench.count(15) },
+    { rounds: bench.count(31) },
   )
   return {
     what: 'process start to the ready line with QUIC on by default',

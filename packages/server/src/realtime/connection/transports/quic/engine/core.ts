@@ -190,8 +190,8 @@ export class CoreServer {
   }
 
   /**
-   * Whether packets wait that the engine has made. It makes all that its connections have to send at
-   * once, and looks at each of them again when it is asked for one more.
+   * Whether packets wait that the engine has made. It makes all that its connections have to send
+   * at once, and looks at each of them again when it is asked for one more.
    */
   #hasPackets(): boolean {
     const memory = this.#bytes()

@@ -3,7 +3,7 @@ import type { CoreServer } from './core.ts'
 import type { Peer } from './peer.ts'
 
 /**
- * Whenever a server sends it looks at all of its connections, a microsecond for each, so it has few.
+ * Whenever a server sends it looks at all its connections, a microsecond for each, so it has few.
  * But it takes 28 KiB by itself, and 0.3 ms to make.
  */
 const connectionsMax = 4
@@ -90,7 +90,7 @@ export class Servers<
     this.#patient.delete(server)
   }
 
-  /** So many bytes have come: unless they are many, what is to be said of them can wait a little. */
+  /** So many bytes have come: unless they are many, what is to be said of them waits a little. */
   heard(server: Server, bytes: number): void {
     const held = this.#held.get(server)
     if (held === undefined) return
