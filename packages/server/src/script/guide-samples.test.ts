@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { runScriptTests } from '../testing/script-tests.ts'
 import { startHarness } from './host.fixture.ts'
 
@@ -11,24 +11,49 @@ const samplesIn = (language: string, part = guide) =>
     ([, text]) => text ?? '',
   )
 
-/** Those in TypeScript are compiled by the tests of the documentation. */
-describe.each([
-  ['lua', 'main.lua', ''],
-  ['python', 'main.py', 'import guildhall\n'],
-])('[S-LANG-2] the samples of the guide in %s', (language, file, head) => {
-  const samples = samplesIn(language)
-
-  it('are there', () => expect(samples.length).toBeGreaterThan(6))
-
-  it.each(samples.map((text) => [text.split('\n')[0], text] as const))(
-    'load: %s',
-    async (_, text) => {
-      const source = text.startsWith(head) ? text : head + text
-      const { host } = await startHarness({ files: { [file]: source }, config: { memory_mb: 128 } })
-      expect(host.readiness().state).toBe('ready')
-    },
+/** What a sample registers, and a script may only once. */
+const registered = (text: string) =>
+  [...text.matchAll(/guildhall\.((?:on|register)_\w+|room|schedule)\(?["'\d\w]*/g)].map(
+    ([name]) => name,
   )
-})
+
+/** As few scripts as hold all samples: a start of a script is what takes time here. */
+function scriptsOf(samples: readonly string[]): string[][] {
+  const scripts: string[][] = []
+  for (const text of samples) {
+    const names = registered(text)
+    const fitting = scripts.find(
+      (texts) => !texts.flatMap(registered).some((name) => names.includes(name)),
+    )
+    if (fitting === undefined) scripts.push([text])
+    else fitting.push(text)
+  }
+  return scripts
+}
+
+/** Those in TypeScript are compiled by the tests of the documentation. */
+it.each([
+  ['lua', 'lua', (name: string) => `require('${name}')`, ''],
+  ['python', 'py', (name: string) => `import ${name}`, 'import guildhall\n'],
+] as const)(
+  '[S-LANG-2] the samples of the guide in %s load',
+  async (language, ending, of, head) => {
+    const samples = samplesIn(language)
+    expect(samples.length).toBeGreaterThan(6)
+    for (const texts of scriptsOf(samples)) {
+      // Each is a file by itself, which an error names.
+      const files: { [path: string]: string } = {}
+      for (const [index, text] of texts.entries()) {
+        files[`sample_${index}.${ending}`] = text.startsWith(head) ? text : head + text
+      }
+      const names = texts.map((_, index) => of(`sample_${index}`))
+      files[`main.${ending}`] = `${names.join('\n')}\n`
+      const { host } = await startHarness({ files, config: { memory_mb: 128 } })
+      expect(host.readiness().state).toBe('ready')
+      await host.stop()
+    }
+  },
+)
 
 const chapters = guide.split(/^## /m).map((text) => [text.split('\n')[0], text] as const)
 
