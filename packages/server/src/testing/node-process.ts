@@ -28,6 +28,10 @@ export type StartingNode = Pick<NodeProcess, 'output' | 'kill'> & {
 /** As `npm start` runs it; all tests begin with a build of what is stale. */
 export const builtMain = fileURLToPath(new URL('../../dist/main.mjs', import.meta.url))
 
+const { PATH, NODE_COMPILE_CACHE } = process.env
+/** What its workers need as well, who find their program compiled. */
+export const builtEnvironment: NodeJS.ProcessEnv = { PATH, NODE_COMPILE_CACHE }
+
 /**
  * Starts a node on a free port and waits until it is ready.
  *
@@ -52,7 +56,7 @@ export function spawnNodeProcess(
   const variables = Object.entries(configured).map(([key, value]) => [environmentName(key), value])
   const child = spawn(process.execPath, [builtMain, 'serve', '--log'], {
     cwd: options.cwd ?? tmpdir(),
-    env: { PATH: process.env.PATH, ...Object.fromEntries(variables) },
+    env: { ...builtEnvironment, ...Object.fromEntries(variables) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

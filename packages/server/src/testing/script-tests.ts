@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { builtMain } from './node-process.ts'
+import { builtEnvironment, builtMain } from './node-process.ts'
 
 export type Ended = { code: number; stdout: string; stderr: string }
 
@@ -8,10 +8,10 @@ export function runScriptTests(
   args: readonly string[],
   { cwd }: { cwd?: string } = {},
 ): Promise<Ended> {
-  const env = { PATH: process.env.PATH }
   return new Promise((resolve) => {
     const line = [builtMain, 'test-script', ...args]
-    execFile(process.execPath, line, { cwd, env, timeout: 120_000 }, (error, stdout, stderr) => {
+    const options = { cwd, env: builtEnvironment, timeout: 120_000 }
+    execFile(process.execPath, line, options, (error, stdout, stderr) => {
       const code = typeof error?.code === 'number' ? error.code : error === null ? 0 : -1
       resolve({ code, stdout, stderr })
     })
