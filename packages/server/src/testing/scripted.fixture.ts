@@ -16,7 +16,7 @@ export type Scripted = Awaited<ReturnType<typeof openScripted>>
 /** The features of a node with a script in a real worker, without a gateway. */
 export async function openScripted({ features }: Pick<TestApi, 'features'>, text: string) {
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-scripted-'))
-  writeFileSync(join(folder, 'main.ts'), text)
+  writeFileSync(join(folder, 'main.js'), text)
   const log = createRecordedLog()
   const { runtime, errors } = await testConfig()
   const clock = createSystemClock()
@@ -27,6 +27,8 @@ export async function openScripted({ features }: Pick<TestApi, 'features'>, text
     log,
     journal: createErrorJournal({ clock, log, bounds: errors }),
     nodeId: 'scripted',
+    // Where workers find their program compiled.
+    environment: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     setIndexFilter(...filter) {
       const set = features.storage.runtime.setFilter(...filter)
       filtersSet.push(set)

@@ -46,9 +46,9 @@ async function open(files: Record<string, string>, keys: Record<string, string> 
       ScriptFailures.parse((await operator.send('GET', '/runtime/failures')).body).reloads,
     save(text: string): void {
       writeFileSync(join(game, 'saving'), text)
-      renameSync(join(game, 'saving'), join(game, 'main.ts'))
+      renameSync(join(game, 'saving'), join(game, 'main.js'))
     },
-    remove: () => rmSync(join(game, 'main.ts')),
+    remove: () => rmSync(join(game, 'main.js')),
     /** Waits for a state and answers with all that is seen of it. */
     async becomes(state: string, generation: number) {
       await vi.waitFor(async () => {
@@ -107,7 +107,7 @@ it('[S-RDY-1] rows 1 to 7, 9 and 10: from no script over broken ones to the seco
 })
 
 it('[S-RDY-1] rows 8, 11 to 13, 15 and 16: a worker that fails, a circuit that opens, and what closes it', async () => {
-  const { save, becomes, rpc, health, ready, connection } = await open({ 'main.ts': version(1) })
+  const { save, becomes, rpc, health, ready, connection } = await open({ 'main.js': version(1) })
   const { revision_id } = await becomes('ready', 1)
   // A failure, and a start again (rows 12 and 13).
   void rpc('exit')
@@ -154,7 +154,7 @@ it('[S-RDY-1] row 14: an attempt that fails leaves it degraded, and the next one
     if (existsSync('${flag}')) throw new Error('not now')
     ${version(1)}`
   const { becomes, rpc } = await open(
-    { 'main.ts': script },
+    { 'main.js': script },
     { 'runtime.restart_backoff_ms': '1000', 'runtime.restart_limit': '10' },
   )
   await becomes('ready', 1)

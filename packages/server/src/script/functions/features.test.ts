@@ -5,7 +5,7 @@ import { player, startHarness } from '../host.fixture.ts'
 import type { HostFunctions } from '../ports.ts'
 
 const script = (text: string, functions: HostFunctions) =>
-  startHarness({ files: { 'main.ts': text }, functions })
+  startHarness({ files: { 'main.js': text }, functions })
 
 const calls = `
   const seen = (error) => [error instanceof Error, error.name, error.code, error.message]
@@ -172,16 +172,16 @@ describe('what scripts ask of the features', () => {
     for (const method of ['direct', 'deep', 'together']) await rpc(method)
     const places = lines('warn').map(({ fields }) => [fields?.method, fields?.at])
     expect(places).toEqual([
-      ['direct', 'main.ts:3'],
-      ['deep', 'main.ts:10'],
-      ['together', 'main.ts:14'],
+      ['direct', 'main.js:3'],
+      ['deep', 'main.js:10'],
+      ['together', 'main.js:14'],
     ])
   })
 
   it("[S-GEN-2] log a throw with the author's line that led there", async () => {
     const { rpc, lines } = await startHarness({
       files: {
-        'main.ts': `import { open } from 'pack'
+        'main.js': `import { open } from 'pack'
           import { price } from './shop.ts'
           guildhall.on_rpc('package', () => {
             open(undefined)
@@ -205,14 +205,14 @@ describe('what scripts ask of the features', () => {
     const failed = lines('warn').map(({ fields }) => [fields?.at, fields?.reason])
     expect(failed).toEqual([
       [
-        'main.ts:4',
+        'main.js:4',
         "TypeError: Cannot read properties of undefined (reading 'lid')" +
           ' (thrown at node_modules/pack/index.js:2)',
       ],
       [
         'shop.ts:6',
         "TypeError: Cannot read properties of undefined (reading 'gold')" +
-          ' (called from shop.ts:3, main.ts:7)',
+          ' (called from shop.ts:3, main.js:7)',
       ],
     ])
   })

@@ -3,7 +3,7 @@ import type { FilterCandidate, IndexFilterPort } from '../../kernel/play/script.
 import { type HarnessOptions, player, startHarness } from '../host.fixture.ts'
 
 const script = (text: string, options: HarnessOptions = {}) =>
-  startHarness({ files: { 'main.ts': text }, ...options })
+  startHarness({ files: { 'main.js': text }, ...options })
 
 const attempt =
   'const attempt = (fn) => { try { return fn() } catch (error) { return error.code } }'

@@ -50,7 +50,7 @@ it('[S-API-34] [S-REC-5] a call like one that is open is refused, and hides it f
 it('[S-API-34] [S-LIM-4] a sleep ends with the call that is given up, and leaves no timer', async () => {
   const { functions, open } = sleeps()
   const config = { call_timeout_ms: 200 }
-  const { rpc, until } = await startHarness({ files: { 'main.ts': script }, config, functions })
+  const { rpc, until } = await startHarness({ files: { 'main.js': script }, config, functions })
   const asked = [rpc('day'), rpc('day')]
   await until(() => open() === 2)
   expect(await Promise.all(asked)).toEqual([
@@ -62,7 +62,7 @@ it('[S-API-34] [S-LIM-4] a sleep ends with the call that is given up, and leaves
 
 it('[S-API-34] and one that nobody waits for goes on behind its call', async () => {
   const { functions, open } = sleeps()
-  const { rpc, until, delivered } = await startHarness({ files: { 'main.ts': script }, functions })
+  const { rpc, until, delivered } = await startHarness({ files: { 'main.js': script }, functions })
   expect(await rpc('later')).toBe('now')
   await until(() => delivered.length === 1)
   expect(open()).toBe(0)
@@ -70,7 +70,7 @@ it('[S-API-34] and one that nobody waits for goes on behind its call', async () 
 
 it('[S-API-34] [S-REC-5] no sleep outlives its worker', async () => {
   const { functions, open } = sleeps()
-  const { rpc, until } = await startHarness({ files: { 'main.ts': script }, functions })
+  const { rpc, until } = await startHarness({ files: { 'main.js': script }, functions })
   await rpc('exit')
   await until(() => open() === 0)
 })

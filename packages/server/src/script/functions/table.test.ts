@@ -74,7 +74,7 @@ beforeAll(async () => {
   const names = rows.filter(([, { runs }]) => runs !== 'worker').map(([name]) => [name, done])
   harness = createHarness({
     files: {
-      'main.ts': `guildhall.on_rpc('try', async (ctx, body) => {
+      'main.js': `guildhall.on_rpc('try', async (ctx, body) => {
         const answers = []
         for (const { name, args } of JSON.parse(new TextDecoder().decode(body))) {
           const fn = name.split('.').reduce((at, part) => at[part], guildhall)

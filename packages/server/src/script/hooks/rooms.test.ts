@@ -6,7 +6,7 @@ import type { ScriptCaller } from '../../kernel/play/script.ts'
 import { type HarnessOptions, player, startHarness } from '../host.fixture.ts'
 
 const script = (text: string, options: HarnessOptions = {}) =>
-  startHarness({ files: { 'main.ts': text }, ...options })
+  startHarness({ files: { 'main.js': text }, ...options })
 
 const room: OpenRoom = {
   room_id: 9,
@@ -328,7 +328,7 @@ describe('on_matchmaker_add', () => {
       return { ...request, query: 'region == "eu"' }
     })`
   const scripts: [string, string, NonNullable<HarnessOptions['config']>][] = [
-    ['main.ts', javascript, {}],
+    ['main.js', javascript, {}],
     ['main.js', javascript, { tier: 'sandboxed' }],
     [
       'main.lua',

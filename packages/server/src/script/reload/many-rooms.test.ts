@@ -25,7 +25,7 @@ guildhall.on_rpc('seen', () => ({ version: ${version}, calls, ticks: Object.valu
 `
 
 it('[S-REL-4] [S-REL-8] a thousand rooms that tick outlive reloads, good ones and bad ones', async () => {
-  const files = { 'main.ts': game(1) }
+  const files = { 'main.js': game(1) }
   const { rpc, save, seen } = await startReloading({ files, rooms, config: { tick_hz: 20 } })
   const look = async () =>
     JSON.parse(String(await rpc('seen'))) as { version: number; calls: number; ticks: number[] }
@@ -40,7 +40,7 @@ it('[S-REL-4] [S-REL-8] a thousand rooms that tick outlive reloads, good ones an
   const players = [player(), player(), player(), player()]
   const least = async () => Math.min(...(await look()).ticks)
 
-  save('main.ts', `${game(2)}\nthrow new Error('bad')`)
+  save('main.js', `${game(2)}\nthrow new Error('bad')`)
   expect(await seen(2)).toMatchObject({
     outcome: 'rejected',
     problem: expect.stringMatching(/bad/),
@@ -48,7 +48,7 @@ it('[S-REL-4] [S-REL-8] a thousand rooms that tick outlive reloads, good ones an
   const kept = await look()
   expect([kept.version, kept.ticks.length]).toEqual([1, 1_000])
 
-  save('main.ts', game(3))
+  save('main.js', game(3))
   expect(await seen(3)).toMatchObject({ outcome: 'active', generation: 2 })
   const after = await look()
   expect([after.version, after.ticks.length]).toEqual([3, 1_000])

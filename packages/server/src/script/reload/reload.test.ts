@@ -17,23 +17,23 @@ type Files = { [path: string]: string }
 describe('a change of the files', () => {
   it('[S-REL-1] [S-REL-2] [S-REL-3] [S-REL-4] is a candidate that takes over', async () => {
     const { rpc, save, seen, host, lines } = await startReloading({
-      files: { 'main.ts': version(1) },
+      files: { 'main.js': version(1) },
     })
     const before = host.describe().readiness
-    save('main.ts', version(2))
+    save('main.js', version(2))
     const activation = await seen(2)
     const { readiness } = host.describe()
     expect(await rpc('version')).toBe('2')
     expect(readiness).toMatchObject({ state: 'ready', generation: 2 })
     expect(readiness.revision_id).not.toBe(before.revision_id)
     expect(activation).toMatchObject({
-      ...{ outcome: 'active', reason: 'reload', generation: 2, files: ['main.ts'], problem: null },
+      ...{ outcome: 'active', reason: 'reload', generation: 2, files: ['main.js'], problem: null },
       revision_id: readiness.revision_id,
     })
     expect(lines('info').at(-1)).toMatchObject({
       message: 'the script serves',
       fields: {
-        ...{ reason: 'reload', generation: 2, files: ['main.ts'] },
+        ...{ reason: 'reload', generation: 2, files: ['main.js'] },
         ...{ revision_id: readiness.revision_id, duration_ms: expect.any(Number) },
       },
     })
@@ -46,7 +46,7 @@ describe('a change of the files', () => {
   it('[S-REL-3] may be one of a file that is imported, or that is not there yet', async () => {
     const { rpc, save, remove, seen, activations } = await startReloading({
       files: {
-        'main.ts': `import { n } from './rules/n.ts'\nguildhall.on_rpc('version', () => String(n))`,
+        'main.js': `import { n } from './rules/n.ts'\nguildhall.on_rpc('version', () => String(n))`,
         'rules/n.ts': 'export const n = 1',
         'other.ts': '',
       },
@@ -58,7 +58,7 @@ describe('a change of the files', () => {
     remove('rules/n.ts')
     expect(await seen(3)).toMatchObject({
       ...{ outcome: 'rejected', generation: 2, files: ['rules/n.ts'] },
-      problem: 'main.ts:1: there is no file ./rules/n.ts',
+      problem: 'main.js:1: there is no file ./rules/n.ts',
     })
     save('rules/n.ts', 'export const n = 3')
     await seen(4)
@@ -68,27 +68,27 @@ describe('a change of the files', () => {
 
   it('[S-REL-3] is none when a file is touched, copied onto itself or changed back', async () => {
     const { folder, save, seen, rpc, activations } = await startReloading({
-      files: { 'main.ts': version(1) },
+      files: { 'main.js': version(1) },
     })
-    utimesSync(join(folder, 'main.ts'), new Date(), new Date())
-    save('main.ts', version(1))
-    appendFileSync(join(folder, 'main.ts'), ' ')
-    writeFileSync(join(folder, 'main.ts'), version(1))
+    utimesSync(join(folder, 'main.js'), new Date(), new Date())
+    save('main.js', version(1))
+    appendFileSync(join(folder, 'main.js'), ' ')
+    writeFileSync(join(folder, 'main.js'), version(1))
     // What comes behind it shows that it was looked at.
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(activations()).toHaveLength(1)
-    save('main.ts', version(2))
+    save('main.js', version(2))
     expect(await seen(2)).toMatchObject({ generation: 2 })
     expect(await rpc('version')).toBe('2')
   })
 
   it('[S-REL-3] is seen though its size and time are as before, as rsync may leave them', async () => {
-    const { folder, seen, rpc } = await startReloading({ files: { 'main.ts': version(1) } })
-    const at = join(folder, 'main.ts')
+    const { folder, seen, rpc } = await startReloading({ files: { 'main.js': version(1) } })
+    const at = join(folder, 'main.js')
     const { atime, mtime } = statSync(at)
-    writeFileSync(join(folder, '.main.ts.Xq3f'), version(2))
-    utimesSync(join(folder, '.main.ts.Xq3f'), atime, mtime)
-    renameSync(join(folder, '.main.ts.Xq3f'), at)
+    writeFileSync(join(folder, '.main.js.Xq3f'), version(2))
+    utimesSync(join(folder, '.main.js.Xq3f'), atime, mtime)
+    renameSync(join(folder, '.main.js.Xq3f'), at)
     await seen(2)
     expect(await rpc('version')).toBe('2')
     // In place.
@@ -100,10 +100,10 @@ describe('a change of the files', () => {
 
   it('[S-REL-3] is taken whole: what is written in parts is no candidate before it is', async () => {
     const { folder, save, seen, rpc, activations } = await startReloading({
-      files: { 'main.ts': version(1) },
+      files: { 'main.js': version(1) },
     })
     const text = version(2, `guildhall.on_rpc('whole', () => 'whole')`)
-    const at = join(folder, 'main.ts')
+    const at = join(folder, 'main.js')
     for (let n = 0; n <= text.length; n += 4) {
       writeFileSync(at, text.slice(0, n))
       await new Promise((resolve) => setTimeout(resolve, 8))
@@ -111,7 +111,7 @@ describe('a change of the files', () => {
     writeFileSync(at, text)
     await seen(2)
     expect(await rpc('whole')).toBe('whole')
-    save('main.ts', version(3))
+    save('main.js', version(3))
     await seen(3)
     expect(activations().map(({ outcome }) => outcome)).toEqual(['active', 'active', 'active'])
   })
@@ -120,11 +120,11 @@ describe('a change of the files', () => {
     const { rpc, save, remove, seen, host } = await startReloading({
       files: { 'main.js': version(1) },
     })
-    save('main.ts', version(2))
+    save('main.js', version(2))
     await seen(2)
     expect(host.describe()).toMatchObject({ selected_language: 'typescript' })
     save('main.js', version(3))
-    remove('main.ts')
+    remove('main.js')
     await seen(3)
     expect([await rpc('version'), host.describe().selected_language]).toEqual(['3', 'javascript'])
   })
@@ -132,7 +132,7 @@ describe('a change of the files', () => {
   it('[S-REL-3] [S-REL-1] is none in node_modules, which is no part of the revision', async () => {
     const { save, seen, rpc, host, activations } = await startReloading({
       files: {
-        'main.ts': `import { n } from 'rules'\nguildhall.on_rpc('version', () => String(n))`,
+        'main.js': `import { n } from 'rules'\nguildhall.on_rpc('version', () => String(n))`,
         'node_modules/rules/package.json': '{"name":"rules","type":"module","main":"index.js"}',
         'node_modules/rules/index.js': 'export const n = 1',
       },
@@ -151,7 +151,7 @@ describe('a change of the files', () => {
     const names = Array.from({ length: 25 }, (_, n) => `part${n}.ts`)
     const { save, seen } = await startReloading({
       files: {
-        'main.ts': version(1, names.map((name) => `import './${name}'`).join('\n')),
+        'main.js': version(1, names.map((name) => `import './${name}'`).join('\n')),
         ...Object.fromEntries(names.map((name) => [name, ''])),
       },
     })
@@ -162,12 +162,12 @@ describe('a change of the files', () => {
 
   const lua = (n: number) => `guildhall.on_rpc("version", function() return "${n}" end)`
   const links: [what: string, link: string, files: Files, release: (n: number) => Files][] = [
-    ['the entry file', 'main.ts', {}, (n) => ({ 'main.ts': version(n) })],
-    ['the scripts folder', 'current', {}, (n) => ({ 'main.ts': version(n) })],
+    ['the entry file', 'main.js', {}, (n) => ({ 'main.js': version(n) })],
+    ['the scripts folder', 'current', {}, (n) => ({ 'main.js': version(n) })],
     [
       'a folder in it',
       'current',
-      { 'main.ts': "import './current/rules.ts'" },
+      { 'main.js': "import './current/rules.ts'" },
       (n) => ({ 'rules.ts': version(n) }),
     ],
     [
@@ -182,7 +182,7 @@ describe('a change of the files', () => {
     async (what, link, files, release) => {
       const scriptsIn = what === 'the scripts folder' ? link : ''
       const { folder, rpc, save, seen } = await startReloading({ files, scriptsIn })
-      const atEntry = link === 'main.ts' ? 'main.ts' : ''
+      const atEntry = link === 'main.js' ? 'main.js' : ''
       for (const n of [1, 2]) {
         for (const [path, text] of Object.entries(release(n))) save(`releases/${n}/${path}`, text)
       }
@@ -199,11 +199,11 @@ describe('a change of the files', () => {
 
   it('[S-REL-3] that comes while a candidate loads is one more, whatever that becomes', async () => {
     const { rpc, save, seen, until, host } = await startReloading({
-      files: { 'main.ts': version(1) },
+      files: { 'main.js': version(1) },
     })
-    save('main.ts', version(2, 'await new Promise((resolve) => setTimeout(resolve, 400))'))
+    save('main.js', version(2, 'await new Promise((resolve) => setTimeout(resolve, 400))'))
     await until(() => !host.isQuiet())
-    save('main.ts', version(3))
+    save('main.js', version(3))
     await seen(2)
     expect(await rpc('version')).toBe('3')
     expect(host.describe().readiness.generation).toBe(2)
@@ -211,11 +211,11 @@ describe('a change of the files', () => {
 
   it('[S-REL-3] twenty times a second ends in the last of them, with every call answered', async () => {
     const { rpc, save, until, generation } = await startReloading({
-      files: { 'main.ts': version(0) },
+      files: { 'main.js': version(0) },
     })
     const answers: unknown[] = []
     for (let n = 1; n <= 40; n += 1) {
-      save('main.ts', version(n))
+      save('main.js', version(n))
       answers.push(await rpc('version'))
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
@@ -227,8 +227,8 @@ describe('a change of the files', () => {
   })
 
   it('[S-REL-3] [S-GEN-1] with hot_reload off is not looked at', async () => {
-    const { folder, rpc, host } = await startHarness({ files: { 'main.ts': version(1) } })
-    writeFileSync(join(folder, 'main.ts'), version(2))
+    const { folder, rpc, host } = await startHarness({ files: { 'main.js': version(1) } })
+    writeFileSync(join(folder, 'main.js'), version(2))
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect([await rpc('version'), host.failures().reloads.length]).toEqual(['1', 1])
   })
@@ -237,7 +237,7 @@ describe('a change of the files', () => {
 describe('a candidate', () => {
   it.each([
     ['does not parse', 'broken {', /^main\.ts:1: SyntaxError/],
-    ['throws', `guildhall.on_rpc('x', () => 1)\nthrow new Error('no')`, 'main.ts:2: Error: no'],
+    ['throws', `guildhall.on_rpc('x', () => 1)\nthrow new Error('no')`, 'main.js:2: Error: no'],
     ['registers nothing', '1', /registers no handler/],
     ['imports what is not there', `import './gone.ts'`, /there is no file \.\/gone\.ts/],
     ['loops', 'for (;;) {}', /ran longer than 5000 ms/],
@@ -245,11 +245,11 @@ describe('a candidate', () => {
     ['ends its process', 'process.exit(7)', /exited with code 7/],
   ])('[S-REL-4] [S-REL-10] that %s is rejected, and the old one serves', async (_, text, why) => {
     const { rpc, save, seen, host, journal, lines } = await startReloading({
-      files: { 'main.ts': version(1) },
+      files: { 'main.js': version(1) },
       config: String(why).includes('5000') ? { load_timeout_ms: 5_000 } : {},
     })
     const before = host.describe()
-    save('main.ts', text)
+    save('main.js', text)
     const rejection = await seen(2)
     expect(rejection).toMatchObject({ outcome: 'rejected', reason: 'reload', generation: 1 })
     expect(rejection.problem).toMatch(why)
@@ -268,10 +268,10 @@ describe('a candidate', () => {
 
   it('[S-REL-4] [S-REL-10] is logged and journalled once for each content', async () => {
     const { save, seen, journal, lines } = await startReloading({
-      files: { 'main.ts': version(1) },
+      files: { 'main.js': version(1) },
     })
     for (const [n, text] of ['broken {', 'broken [', 'broken {'].entries()) {
-      save('main.ts', text)
+      save('main.js', text)
       await seen(n + 2)
     }
     expect(lines('error')).toHaveLength(2)
@@ -281,23 +281,23 @@ describe('a candidate', () => {
 
   it('[S-REL-8] [S-HK-12] whose on_start fails is rejected, and nothing has changed', async () => {
     const { rpc, save, seen, host } = await startReloading({
-      files: { 'main.ts': version(1, `let n = 0; guildhall.on_rpc('count', () => String(++n))`) },
+      files: { 'main.js': version(1, `let n = 0; guildhall.on_rpc('count', () => String(++n))`) },
     })
     await rpc('count')
-    save('main.ts', version(2, `guildhall.on_start(() => { throw new Error('no state') })`))
+    save('main.js', version(2, `guildhall.on_start(() => { throw new Error('no state') })`))
     expect(await seen(2)).toMatchObject({
       ...{ outcome: 'rejected', problem: 'its on_start failed', generation: 1 },
     })
     expect([await rpc('version'), await rpc('count')]).toEqual(['1', '2'])
-    expect(host.failures().items).toMatchObject([{ hook: 'on_start', place: 'main.ts:2' }])
+    expect(host.failures().items).toMatchObject([{ hook: 'on_start', place: 'main.js:2' }])
   })
 
   it('[S-REL-8] whose on_start takes too long is rejected', async () => {
     const { rpc, save, seen } = await startReloading({
-      files: { 'main.ts': version(1) },
+      files: { 'main.js': version(1) },
       config: { call_timeout_ms: 300 },
     })
-    save('main.ts', version(2, 'guildhall.on_start(() => new Promise(() => {}))'))
+    save('main.js', version(2, 'guildhall.on_start(() => new Promise(() => {}))'))
     expect(await seen(2)).toMatchObject({
       outcome: 'rejected',
       problem: 'its on_start took too long',
@@ -314,7 +314,7 @@ describe('a candidate', () => {
   ])('[S-RDY-1] row 10: whose worker ends %s leaves the old one, at once', async (_, text) => {
     const { rpc, save, seen, host, activations } = await startReloading({
       files: {
-        'main.ts': version(
+        'main.js': version(
           1,
           `guildhall.on_unload(() => new Promise((resolve) => setTimeout(resolve, 400)))`,
         ),
@@ -322,7 +322,7 @@ describe('a candidate', () => {
       // Nobody may wait for that.
       config: { call_timeout_ms: 600_000 },
     })
-    save('main.ts', version(2, text))
+    save('main.js', version(2, text))
     const answers: unknown[] = []
     while (activations().length < 2) {
       answers.push(await rpc('version'))
@@ -342,25 +342,25 @@ describe('a candidate', () => {
 
 describe('a signal', () => {
   it('[S-REL-9] loads what is there, also of equal content and without hot_reload', async () => {
-    const { folder, rpc, host } = await startHarness({ files: { 'main.ts': version(1) } })
+    const { folder, rpc, host } = await startHarness({ files: { 'main.js': version(1) } })
     const first = await host.reload()
     expect(first).toMatchObject({ outcome: 'active', reason: 'signal', generation: 2, files: [] })
-    writeFileSync(join(folder, 'main.ts'), version(2))
-    expect(await host.reload()).toMatchObject({ generation: 3, files: ['main.ts'] })
+    writeFileSync(join(folder, 'main.js'), version(2))
+    expect(await host.reload()).toMatchObject({ generation: 3, files: ['main.js'] })
     expect(await rpc('version')).toBe('2')
-    writeFileSync(join(folder, 'main.ts'), 'broken {')
+    writeFileSync(join(folder, 'main.js'), 'broken {')
     const rejected = { outcome: 'rejected', generation: 3 }
     expect(await host.reload()).toMatchObject({
       ...rejected,
       problem: expect.stringMatching(/Syn/),
     })
-    rmSync(join(folder, 'main.ts'))
+    rmSync(join(folder, 'main.js'))
     expect(await host.reload()).toMatchObject({ ...rejected, problem: 'there is no entry file' })
     expect(await rpc('version')).toBe('2')
   })
 
   it('[S-REL-9] that comes twice at once ends in one script that serves', async () => {
-    const { rpc, host } = await startHarness({ files: { 'main.ts': version(1) } })
+    const { rpc, host } = await startHarness({ files: { 'main.js': version(1) } })
     const both = await Promise.all([host.reload(), host.reload(), host.reload()])
     expect(both.map(({ outcome }) => outcome)).toEqual(['active', 'active', 'active'])
     expect(host.describe().readiness.generation).toBeLessThanOrEqual(3)

@@ -22,7 +22,7 @@ describe('rollback', () => {
   it('[S-REL-11] [S-REC-1] gives up a revision that fails three times, for the one before it', async () => {
     const reloading = await startReloading({
       files: {
-        'main.ts': version(
+        'main.js': version(
           1,
           `let reason = ''
            guildhall.on_start((start) => { reason = start.reason })
@@ -32,7 +32,7 @@ describe('rollback', () => {
     })
     const { rpc, save, until, activations, host, lines, journal } = reloading
     const before = host.describe().readiness.revision_id
-    save('main.ts', dying)
+    save('main.js', dying)
     await callUntil(reloading, () => activations()[0]?.reason === 'rollback')
     expect([await rpc('version'), await rpc('reason')]).toEqual(['1', 'rollback'])
     expect(host.describe().readiness).toMatchObject({
@@ -45,10 +45,10 @@ describe('rollback', () => {
     const rejections = journal.page({ offset: 0, limit: 100 }).entries
     expect(rejections.some(({ category }) => category === 'script')).toBe(true)
     // It is a rejected content: the same again is no candidate.
-    save('main.ts', version(3))
+    save('main.js', version(3))
     await until(() => activations()[0]?.reason === 'reload')
     const tried = activations().length
-    save('main.ts', dying)
+    save('main.js', dying)
     save('other', '')
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     expect(activations()).toHaveLength(tried)
@@ -62,12 +62,12 @@ describe('rollback', () => {
   ])('[S-REL-11] one that %s', async (_, timesMs, [reason, serves]) => {
     const gameClock = createFakeClock()
     const { folder, rpc, host, until } = await startHarness({
-      files: { 'main.ts': version(1) },
+      files: { 'main.js': version(1) },
       gameClock,
     })
     const readiness = () => host.describe().readiness
     writeFileSync(
-      join(folder, 'main.ts'),
+      join(folder, 'main.js'),
       version(2, `guildhall.on_rpc('die', () => process.exit())`),
     )
     await host.reload()
@@ -92,9 +92,9 @@ describe('rollback', () => {
     async (_, candidate, serves, outcome) => {
       const exits = version(2, `guildhall.on_rpc('exit', () => process.exit())`)
       const { rpc, save, seen, until, activations, state, host } = await startReloading({
-        files: { 'main.ts': version(1) },
+        files: { 'main.js': version(1) },
       })
-      save('main.ts', exits)
+      save('main.js', exits)
       await seen(2)
       for (const count of [3, 4]) {
         void rpc('exit')
@@ -102,7 +102,7 @@ describe('rollback', () => {
       }
       const loads = 'await new Promise((resolve) => setTimeout(resolve, 500))'
       await until(() => host.isQuiet())
-      save('main.ts', `${loads}\n${candidate}`)
+      save('main.js', `${loads}\n${candidate}`)
       await until(() => !host.isQuiet())
       await rpc('exit')
       await until(() => activations().length > 4 && state() === 'ready')
@@ -115,11 +115,11 @@ describe('rollback', () => {
 
   it('[S-REL-11] [S-REC-4] comes with an open circuit as well', async () => {
     const reloading = await startReloading({
-      files: { 'main.ts': version(1) },
+      files: { 'main.js': version(1) },
       config: { restart_limit: 1 },
     })
     const { rpc, save, activations, host } = reloading
-    save('main.ts', dying)
+    save('main.js', dying)
     await callUntil(reloading, () => activations()[0]?.reason === 'rollback')
     expect(await rpc('version')).toBe('1')
     expect(host.describe().readiness).toMatchObject({
@@ -130,12 +130,12 @@ describe('rollback', () => {
 
   it('[S-REL-11] is not for a revision that fails at boot, nor for what a change mends', async () => {
     const reloading = await startReloading({
-      files: { 'main.ts': dying },
+      files: { 'main.js': dying },
       config: { restart_limit: 2, restart_backoff_max_ms: 100 },
     })
     const { rpc, save, until, activations } = reloading
     await callUntil(reloading, () => activations().length >= 3)
-    save('main.ts', version(2))
+    save('main.js', version(2))
     await until(() => activations()[0]?.reason === 'reload')
     expect(await rpc('version')).toBe('2')
   })

@@ -17,7 +17,7 @@ describe('state over a reload', () => {
   it('[S-REL-8] is what on_unload returns and on_start gets', async () => {
     const { rpc, save, seen, until } = await startReloading({
       files: {
-        'main.ts': version(
+        'main.js': version(
           1,
           `let last: unknown = 'none'
            guildhall.on_unload((unload) => ({ unload, big: 2n ** 60n, list: [1, 'ü', null] }))
@@ -29,7 +29,7 @@ describe('state over a reload', () => {
     })
     expect(await rpc('last')).toBe('{"reason":"boot","state":null}')
     save(
-      'main.ts',
+      'main.js',
       version(
         2,
         `let last: unknown
@@ -49,14 +49,14 @@ describe('state over a reload', () => {
 
   it('[S-REL-8] loses no call and does none twice', async () => {
     const { rpc, save, seen, activations } = await startReloading({
-      files: { 'main.ts': counting(1) },
+      files: { 'main.js': counting(1) },
     })
     const answers: number[] = []
     const call = async () => void answers.push(Number(await rpc('count')))
     let n = 2
     while (activations().length < 4) {
       if (activations().length === n - 1) {
-        save('main.ts', counting(n))
+        save('main.js', counting(n))
         n += 1
       }
       await Promise.all(Array.from({ length: 20 }, call))
@@ -73,11 +73,11 @@ describe('state over a reload', () => {
       return String(++count)
     })`
     const { rpc, save, seen, activations } = await startReloading({
-      files: { 'main.ts': counting(1, slow) },
+      files: { 'main.js': counting(1, slow) },
       config: { hand_over_ms: 100 },
     })
     const pending = rpc('slow')
-    save('main.ts', counting(2))
+    save('main.js', counting(2))
     const { duration_ms } = await seen(2)
     expect(activations()[0]).toMatchObject({ outcome: 'active' })
     expect(duration_ms).toBeGreaterThanOrEqual(100)
@@ -99,11 +99,11 @@ describe('state over a reload', () => {
          guildhall.on_rpc('seen', () => seen)`,
       )
     const { message, save, rpc, activations } = await startReloading({
-      files: { 'main.ts': script(1) },
+      files: { 'main.js': script(1) },
       config: { hand_over_ms: 10_000 },
     })
     const sent: Promise<string>[] = []
-    save('main.ts', script(2))
+    save('main.js', script(2))
     while (activations().length < 2) {
       for (let n = 0; n < 5; n += 1) sent.push(message(100, String(sent.length), player(7)))
       await new Promise((resolve) => setTimeout(resolve, 2))
@@ -163,10 +163,10 @@ describe('state over a reload', () => {
 
   it('[S-REL-8] an old script that ends its worker leaves the candidate without a state', async () => {
     const { rpc, save, seen, host } = await startReloading({
-      files: { 'main.ts': version(1, 'guildhall.on_unload(() => process.exit())') },
+      files: { 'main.js': version(1, 'guildhall.on_unload(() => process.exit())') },
     })
     save(
-      'main.ts',
+      'main.js',
       version(
         2,
         `let got: unknown; guildhall.on_start((start) => { got = start })
@@ -185,7 +185,7 @@ describe('state over a reload', () => {
     const written: unknown[] = []
     const { host } = await startReloading({
       files: {
-        'main.ts': version(
+        'main.js': version(
           1,
           `guildhall.on_unload(async ({ reason }) => {
              await guildhall.storage_write(null, 'game', 'state', { reason })
@@ -219,11 +219,11 @@ describe('the order of calls', () => {
          })`,
       )
     const { rpc, message, save, seen, delivered } = await startReloading({
-      files: { 'main.ts': script(1) },
+      files: { 'main.js': script(1) },
     })
     const slow = rpc('slow')
     const first = message(100, '', player(5))
-    save('main.ts', script(2))
+    save('main.js', script(2))
     await seen(2)
     // It waits behind the player's first message, which the old script still has.
     const second = message(100, '', player(5))
@@ -236,7 +236,7 @@ describe('the order of calls', () => {
   it('[S-REL-5] the old worker ends when it has nothing left, at the latest after a call', async () => {
     const { rpc, save, seen, lines, until } = await startReloading({
       files: {
-        'main.ts': version(
+        'main.js': version(
           1,
           `process.on('exit', () => console.log('gone'))
            guildhall.on_rpc('never', () => new Promise(() => {}))`,
@@ -245,7 +245,7 @@ describe('the order of calls', () => {
       config: { call_timeout_ms: 1_000 },
     })
     const never = rpc('never')
-    save('main.ts', version(2))
+    save('main.js', version(2))
     await seen(2)
     expect(await never).toEqual({ error: 'RPC handler timed out' })
     expect(await rpc('version')).toBe('2')
@@ -256,10 +256,10 @@ describe('the order of calls', () => {
     const ticking = (n: number) =>
       version(n, `guildhall.every(10, () => guildhall.broadcast(100, '${n}'))`)
     const { save, seen, delivered, until } = await startReloading({
-      files: { 'main.ts': ticking(1) },
+      files: { 'main.js': ticking(1) },
     })
     await until(() => delivered.length > 3)
-    save('main.ts', ticking(2))
+    save('main.js', ticking(2))
     await seen(2)
     await until(() => delivered.at(-1)?.text === '2')
     const from = delivered.length
