@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { player, startHarness } from '../host.fixture.ts'
 
-const script = (text: string, config = {}) => startHarness({ files: { 'main.js': text }, config })
+const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
 describe('hooks', () => {
   it('[S-HK-1] give the handler who calls, and what it called', async () => {
@@ -141,7 +141,7 @@ describe('hooks', () => {
         fields: {
           hook: 'on_rpc',
           method: 'go',
-          at: 'main.js:3',
+          at: 'main.ts:3',
           reason: 'Error: broken',
           revision_id: host.describe().readiness.revision_id,
         },

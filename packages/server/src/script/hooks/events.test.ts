@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { startHarness } from '../host.fixture.ts'
 
 const script = (text: string | undefined, config = {}) =>
-  startHarness({ files: text === undefined ? {} : { 'main.js': text }, config })
+  startHarness({ files: text === undefined ? {} : { 'main.ts': text }, config })
 
 const completed = { tournament_id: 'cup', leaderboard_id: 'weekly', results_total: 3 }
 const reset = { leaderboard_id: 'weekly', due_at_unix_ms: 1_763_700_000_000, fencing_token: 9 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { openHarness, player, startHarness } from '../host.fixture.ts'
 
-const script = (text: string, config = {}) => startHarness({ files: { 'main.js': text }, config })
+const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
 describe('messaging', () => {
   it('[S-API-5] broadcasts to the room of the sender, or to all, as the options say', async () => {

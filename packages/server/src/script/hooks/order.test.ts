@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { player, startHarness } from '../host.fixture.ts'
 
-const script = (text: string, config = {}) => startHarness({ files: { 'main.js': text }, config })
+const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
 describe('order', () => {
   it('[S-INV-2] runs join, messages and leave of a participant one after the other', async () => {

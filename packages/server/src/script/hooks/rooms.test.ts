@@ -328,7 +328,7 @@ describe('on_matchmaker_add', () => {
       return { ...request, query: 'region == "eu"' }
     })`
   const scripts: [string, string, NonNullable<HarnessOptions['config']>][] = [
-    ['main.js', javascript, {}],
+    ['main.ts', javascript, {}],
     ['main.js', javascript, { tier: 'sandboxed' }],
     [
       'main.lua',

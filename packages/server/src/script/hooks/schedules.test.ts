@@ -13,7 +13,7 @@ const javascript = `
   guildhall.schedule('other', '*/5 * * * *', () => { throw new Error('no') })
   guildhall.on_rpc('seen', () => seen)`
 const scripts: [string, string, NonNullable<HarnessOptions['config']>][] = [
-  ['main.js', javascript, {}],
+  ['main.ts', javascript, {}],
   ['main.js', javascript, { tier: 'sandboxed' }],
   [
     'main.lua',
@@ -90,7 +90,7 @@ describe('schedules of a script', () => {
   ])('[S-API-35] refuses guildhall.schedule%s', async (args, text) => {
     const { host, rpc } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           let said
           try { guildhall.schedule${args} } catch (error) { said = [error.code, error.message] }
           guildhall.on_rpc('said', () => said)`,
@@ -105,7 +105,7 @@ describe('schedules of a script', () => {
   it('[S-API-35] takes a hundred names, and none once the script has started', async () => {
     const { rpc } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           let said = 0
           const schedule = (name: string) => guildhall.schedule(name, '* * * * *', () => {})
           try { for (; said < 200; said += 1) schedule('n' + said) } catch {}

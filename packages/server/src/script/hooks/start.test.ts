@@ -5,7 +5,7 @@ describe('on_start', () => {
   it('[S-HK-12] has settled before the node is ready, and every call after it', async () => {
     const { rpc, host } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           let state = 'empty'
           guildhall.on_start(async () => {
             await new Promise((resolve) => setTimeout(resolve, 100))
@@ -22,7 +22,7 @@ describe('on_start', () => {
     const stored = new Map<string, unknown>()
     const { rpc, host, message, until } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           let moves = -1
           guildhall.on_start(async () => {
             const row = await guildhall.storage_read(null, 'game', 'moves')
@@ -60,7 +60,7 @@ describe('on_start', () => {
   it('[S-HK-12] [S-LIM-4] may take as long as a call, is logged then, and the script serves', async () => {
     const { rpc, host, lines } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           guildhall.on_start(() => new Promise(() => {}))
           guildhall.on_rpc('x', () => 'x')`,
       },
@@ -76,7 +76,7 @@ describe('on_start', () => {
   it('[S-HK-12] that fails is logged, and the script serves', async () => {
     const { rpc, lines } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           guildhall.on_start(async () => { throw new Error('no state') })
           guildhall.on_rpc('x', () => 'x')`,
       },
@@ -93,7 +93,7 @@ describe('on_start', () => {
   it('[S-HK-12] [S-API-29] runs with the timers that it sets, those of the top level begin after it', async () => {
     const { rpc, host } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           const seen: string[] = []
           guildhall.after(1, () => { seen.push('top level') })
           guildhall.on_start(async () => {
@@ -115,7 +115,7 @@ describe('on_start', () => {
   it('[S-HK-12] skips ticks meanwhile, and leaves the join of a player to wait', async () => {
     const { rpc, host, until } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           const seen: string[] = []
           guildhall.on_start(async ({ reason }) => {
             await new Promise((resolve) => setTimeout(resolve, reason === 'restart' ? 200 : 0))
@@ -140,7 +140,7 @@ describe('on_start', () => {
   it('[S-HK-12] that ends its worker is the first failure of a script that is started again', async () => {
     const { host, until, rpc } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           guildhall.on_start(({ reason }) => { if (reason === 'boot') process.exit() })
           guildhall.on_rpc('x', () => 'x')`,
       },
@@ -157,7 +157,7 @@ describe('on_start', () => {
     let filter: (candidate: object) => Promise<boolean> = async () => false
     const { rpc } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           let written: unknown
           guildhall.register_storage_index_filter('wins', ({ value }) => value.wins > 0)
           guildhall.on_start(async () => {
@@ -182,7 +182,7 @@ describe('on_start', () => {
   it('[S-HK-12] is what a function that waits names at the top level', async () => {
     const { rpc } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           const refused = await guildhall.session_list().catch((error) => error)
           guildhall.on_rpc('refused', () => [refused.code, refused.message])`,
       },

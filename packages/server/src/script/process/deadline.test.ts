@@ -7,7 +7,7 @@ import { batchLimits } from '../wire/limits.ts'
 /** Also on a busy machine enough for the calls beside the one that runs into it. */
 const roomyMs = 300
 
-const script = (text: string, config = {}) => startHarness({ files: { 'main.js': text }, config })
+const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
 describe('a handler that computes too long', () => {
   it.each([

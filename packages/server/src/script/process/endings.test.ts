@@ -55,7 +55,7 @@ describe('a worker that ends', () => {
   beforeEach(async () => {
     if (harness?.host.readiness().state === 'ready') return
     await harness?.close()
-    harness = createHarness({ files: { 'main.js': main }, config })
+    harness = createHarness({ files: { 'main.ts': main }, config })
     startedMs = harness.clock.monotonicMs()
     await harness.host.start()
     expect(await harness.rpc('reasons')).toBe('["boot"]')

@@ -3,7 +3,7 @@ import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { player, startHarness } from '../host.fixture.ts'
 import { ofChannel } from './bad-faith.fixture.ts'
 
-const script = (text: string, config = {}) => startHarness({ files: { 'main.js': text }, config })
+const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
 describe('a worker that ends', () => {
   it('[S-WP-4] [S-REC-1] is started again also when it answers pings and no calls any more', async () => {
@@ -30,7 +30,7 @@ describe('a worker that ends', () => {
   it('[S-REC-2] [S-REL-2] [S-GEN-3] is started anew from the bytes that were read at first', async () => {
     const harness = await startHarness({
       files: {
-        'main.js': `import { name } from './name.ts'
+        'main.ts': `import { name } from './name.ts'
           let calls = 0
           guildhall.on_rpc('name', () => name)
           guildhall.on_rpc('count', () => String(++calls))
@@ -41,7 +41,7 @@ describe('a worker that ends', () => {
     const { rpc, host, until, folder } = harness
     const before = host.describe().readiness.revision_id
     const { writeFileSync, rmSync } = await import('node:fs')
-    writeFileSync(`${folder}/main.js`, 'not a script {')
+    writeFileSync(`${folder}/main.ts`, 'not a script {')
     rmSync(`${folder}/name.ts`)
     expect([await rpc('count'), await rpc('count')]).toEqual(['1', '2'])
     await rpc('exit')
@@ -95,7 +95,7 @@ describe('a worker that ends', () => {
   it('[R-SDK-16] leaves a game quiet whose clock stands, and busy while it starts again', async () => {
     const gameClock = createFakeClock()
     const { rpc, host, until } = await startHarness({
-      files: { 'main.js': `guildhall.on_rpc('exit', () => process.exit())` },
+      files: { 'main.ts': `guildhall.on_rpc('exit', () => process.exit())` },
       config: { restart_backoff_ms: 1000 },
       gameClock,
     })
@@ -192,8 +192,8 @@ describe('a script that misbehaves', () => {
     await rpc('throw')
     await until(() => lines('error').length === 2)
     expect(lines('error').map(({ message }) => message)).toEqual([
-      'nobody caught an error of the script at main.js:2: Error: unheard',
-      'nobody caught an error of the script at main.js:3: Error: astray',
+      'nobody caught an error of the script at main.ts:2: Error: unheard',
+      'nobody caught an error of the script at main.ts:3: Error: astray',
     ])
     expect(await rpc('alive')).toBe('yes')
   })
@@ -243,7 +243,7 @@ describe('a script that misbehaves', () => {
   it('[S-TIER-4] [O-CFG-8] shows neither the node’s settings nor more lines than the log can bear', async () => {
     const { rpc, until, lines } = await startHarness({
       files: {
-        'main.js': `
+        'main.ts': `
           guildhall.on_rpc('env', () => Object.keys(process.env).sort())
           guildhall.on_rpc('print', () => { for (let n = 0; n < 5000; n++) console.log('line ' + n) })
           guildhall.on_rpc('error', () => console.error('to stderr'))`,

@@ -60,10 +60,10 @@ async function start(options: HarnessOptions) {
 describe('a room on a node that requires a script', () => {
   it('[S-REL-6] [S-REL-7] [S-HK-2] keeps the script that made it; all else goes to the new one', async () => {
     const { host, rpc, message, save, seen, create, delivered, until } = await start({
-      files: { 'main.js': script(1) },
+      files: { 'main.ts': script(1) },
     })
     create(5)
-    save('main.js', script(2))
+    save('main.ts', script(2))
     await seen(2)
     create(6)
     expect(host.game.binding()).toMatchObject({ generation: 2 })
@@ -85,11 +85,11 @@ describe('a room on a node that requires a script', () => {
     const unloads = `guildhall.on_unload(() => { guildhall.broadcast(300, 'unload'); return 1 })
       process.on('exit', () => {})`
     const { save, seen, create, end, delivered, rpc, until } = await start({
-      files: { 'main.js': script(1, unloads) },
+      files: { 'main.ts': script(1, unloads) },
     })
     create(5)
     save(
-      'main.js',
+      'main.ts',
       script(
         2,
         `guildhall.on_rpc('state', () => state)
@@ -107,11 +107,11 @@ describe('a room on a node that requires a script', () => {
 
   it('[S-REL-6] is closed when reload_drain_ms have passed', async () => {
     const { save, seen, create, rooms, until, delivered } = await start({
-      files: { 'main.js': script(1) },
+      files: { 'main.ts': script(1) },
       config: { reload_drain_ms: 300 },
     })
     create(5)
-    save('main.js', script(2))
+    save('main.ts', script(2))
     await seen(2)
     create(6)
     await until(() => !rooms.has(5))
@@ -122,14 +122,14 @@ describe('a room on a node that requires a script', () => {
   it('[S-REL-6] is closed by the next candidate but one: one old worker lives', async () => {
     const never = `guildhall.on_rpc('never', () => new Promise(() => {}))`
     const { save, seen, create, rooms, rpc } = await start({
-      files: { 'main.js': script(1, never) },
+      files: { 'main.ts': script(1, never) },
     })
     create(5)
     const open = rpc('never', '', inRoom(5))
-    save('main.js', script(2))
+    save('main.ts', script(2))
     await seen(2)
     create(6)
-    save('main.js', script(3))
+    save('main.ts', script(3))
     await seen(3)
     create(7)
     expect(await open).toEqual({ error: 'RPC handler timed out' })
@@ -145,13 +145,13 @@ describe('a room on a node that requires a script', () => {
       guildhall.on_rpc('wait', () => new Promise((resolve) => { go = resolve }))
       guildhall.on_rpc('go', () => go('went'))`
     const { save, seen, create, rooms, rpc } = await start({
-      files: { 'main.js': script(1, waits) },
+      files: { 'main.ts': script(1, waits) },
     })
     create(5)
     const open = rpc('wait', '', inRoom(5))
-    save('main.js', script(2))
+    save('main.ts', script(2))
     await seen(2)
-    save('main.js', script(3, `guildhall.on_start(() => { throw new Error('no') })`))
+    save('main.ts', script(3, `guildhall.on_start(() => { throw new Error('no') })`))
     expect(await seen(3)).toMatchObject({ outcome: 'rejected', generation: 2 })
     expect([...rooms]).toEqual([[5, 1]])
     await rpc('go', '', inRoom(5))
@@ -161,10 +161,10 @@ describe('a room on a node that requires a script', () => {
   it('[S-REL-6] [S-REC-5] outlives the worker of the others, and not its own', async () => {
     const exits = `guildhall.on_rpc('exit', () => process.exit())`
     const { save, seen, create, rooms, rpc, until, state } = await start({
-      files: { 'main.js': script(1, exits) },
+      files: { 'main.ts': script(1, exits) },
     })
     create(5)
-    save('main.js', script(2, exits))
+    save('main.ts', script(2, exits))
     await seen(2)
     create(6)
     await rpc('exit', '', inRoom(6))

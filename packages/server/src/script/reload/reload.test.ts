@@ -120,11 +120,11 @@ describe('a change of the files', () => {
     const { rpc, save, remove, seen, host } = await startReloading({
       files: { 'main.js': version(1) },
     })
-    save('main.js', version(2))
+    save('main.ts', version(2))
     await seen(2)
     expect(host.describe()).toMatchObject({ selected_language: 'typescript' })
     save('main.js', version(3))
-    remove('main.js')
+    remove('main.ts')
     await seen(3)
     expect([await rpc('version'), host.describe().selected_language]).toEqual(['3', 'javascript'])
   })
@@ -236,7 +236,7 @@ describe('a change of the files', () => {
 
 describe('a candidate', () => {
   it.each([
-    ['does not parse', 'broken {', /^main\.ts:1: SyntaxError/],
+    ['does not parse', 'broken {', /^main\.js:1: SyntaxError/],
     ['throws', `guildhall.on_rpc('x', () => 1)\nthrow new Error('no')`, 'main.js:2: Error: no'],
     ['registers nothing', '1', /registers no handler/],
     ['imports what is not there', `import './gone.ts'`, /there is no file \.\/gone\.ts/],

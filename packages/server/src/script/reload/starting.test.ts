@@ -18,7 +18,7 @@ const handing = `${loading}\nguildhall.on_unload(() => data)`
 /** A script whose worker has ended, and whose on_start runs once more. */
 async function startAgain(more = handing) {
   const harness = await startReloading({
-    files: { 'main.js': version(1, more) },
+    files: { 'main.ts': version(1, more) },
     config: { hand_over_ms: 50 },
   })
   void harness.rpc('exit')
@@ -29,7 +29,7 @@ async function startAgain(more = handing) {
 describe('a candidate while the on_start of a restart runs', () => {
   it('[S-REL-8] [S-HK-12] gets what that on_start has loaded', async () => {
     const { rpc, save, seen } = await startAgain()
-    save('main.js', version(2, handing))
+    save('main.ts', version(2, handing))
     expect(await seen(3)).toMatchObject({ outcome: 'active', reason: 'reload' })
     expect([await rpc('version'), await rpc('data')]).toEqual(['2', 'loaded'])
   })
@@ -37,7 +37,7 @@ describe('a candidate while the on_start of a restart runs', () => {
   it('[S-REL-8] [S-HK-12] that is rejected leaves calls and timers to wait for it', async () => {
     const { rpc, save, seen, delivered, until } = await startAgain(loading)
     const from = delivered.length
-    save('main.js', version(2, `guildhall.on_start(() => { throw new Error('no') })`))
+    save('main.ts', version(2, `guildhall.on_start(() => { throw new Error('no') })`))
     expect(await rpc('data')).toBe('loaded')
     expect(await seen(3)).toMatchObject({ outcome: 'rejected' })
     await until(() => delivered.length > from + 3)
@@ -47,7 +47,7 @@ describe('a candidate while the on_start of a restart runs', () => {
   it('[S-RDY-1] row 10: whose worker ends meanwhile holds nothing', async () => {
     // Longer than a busy machine takes to load the candidate, which would take over otherwise.
     const { rpc, save, seen } = await startAgain(loadingFor(6000))
-    save('main.js', version(2, `setTimeout(() => process.exit(), 10)\n${loading}`))
+    save('main.ts', version(2, `setTimeout(() => process.exit(), 10)\n${loading}`))
     expect(await seen(3)).toMatchObject({
       ...{ outcome: 'rejected' },
       problem: 'its worker ended before it took over',

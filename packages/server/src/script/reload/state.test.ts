@@ -17,7 +17,7 @@ describe('state over a reload', () => {
   it('[S-REL-8] is what on_unload returns and on_start gets', async () => {
     const { rpc, save, seen, until } = await startReloading({
       files: {
-        'main.js': version(
+        'main.ts': version(
           1,
           `let last: unknown = 'none'
            guildhall.on_unload((unload) => ({ unload, big: 2n ** 60n, list: [1, 'ü', null] }))
@@ -29,7 +29,7 @@ describe('state over a reload', () => {
     })
     expect(await rpc('last')).toBe('{"reason":"boot","state":null}')
     save(
-      'main.js',
+      'main.ts',
       version(
         2,
         `let last: unknown
@@ -99,11 +99,11 @@ describe('state over a reload', () => {
          guildhall.on_rpc('seen', () => seen)`,
       )
     const { message, save, rpc, activations } = await startReloading({
-      files: { 'main.js': script(1) },
+      files: { 'main.ts': script(1) },
       config: { hand_over_ms: 10_000 },
     })
     const sent: Promise<string>[] = []
-    save('main.js', script(2))
+    save('main.ts', script(2))
     while (activations().length < 2) {
       for (let n = 0; n < 5; n += 1) sent.push(message(100, String(sent.length), player(7)))
       await new Promise((resolve) => setTimeout(resolve, 2))
@@ -163,10 +163,10 @@ describe('state over a reload', () => {
 
   it('[S-REL-8] an old script that ends its worker leaves the candidate without a state', async () => {
     const { rpc, save, seen, host } = await startReloading({
-      files: { 'main.js': version(1, 'guildhall.on_unload(() => process.exit())') },
+      files: { 'main.ts': version(1, 'guildhall.on_unload(() => process.exit())') },
     })
     save(
-      'main.js',
+      'main.ts',
       version(
         2,
         `let got: unknown; guildhall.on_start((start) => { got = start })
