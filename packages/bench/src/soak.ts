@@ -145,11 +145,16 @@ async function occupy(seat: number): Promise<void> {
   while (performance.now() < endMs) {
     try {
       await visit(seat)
-    } catch {
+    } catch (error) {
       counts.failed += 1
+      process.stdout.write(`seat ${seat}: ${reasonOf(error)}\n`)
       await sleep(1000)
     }
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 const memory: number[] = []
