@@ -14,10 +14,13 @@ export type QuicPeerDeps = {
 const noBytes = new Uint8Array()
 /** Close code of HTTP/3 for a peer that asks for what is not there. */
 const http3NoError = 0x100
+/** What a request of HTTP/3 begins with. A raw frame that does is longer than any may be. */
+const http3Headers = 1
 
 /**
  * One QUIC connection at the node. The engine does not say which protocol was agreed on: the first
- * stream that brings bytes does. One that the peer alone sends on is HTTP/3, any other one is raw.
+ * stream that brings bytes does. One that the peer alone sends on is HTTP/3, any other one is raw,
+ * unless a request begins there: where a packet was lost, that may come first.
  */
 export class QuicPeer {
   readonly #deps: QuicPeerDeps
@@ -40,7 +43,7 @@ export class QuicPeer {
   }
 
   data(stream: number, bytes: Uint8Array): void {
-    this.#protocol ??= this.#decide(stream)
+    this.#protocol ??= this.#decide(stream, bytes[0])
     this.#protocol?.data(stream, bytes)
   }
 
@@ -67,9 +70,10 @@ export class QuicPeer {
     this.#connection.closed(this.#isWebTransport ? undefined : code)
   }
 
-  #decide(stream: number): Protocol | undefined {
+  #decide(stream: number, first: number | undefined): Protocol | undefined {
     const { engine, speakHttp3 } = this.#deps
-    if (isBidirectional(stream)) return rawProtocol(this.#connection)
+    const isRaw = isBidirectional(stream) && first !== http3Headers
+    if (isRaw) return rawProtocol(this.#connection)
     if (speakHttp3 !== undefined) {
       this.#isWebTransport = true
       return speakHttp3(engine, this.#id, this.#connection)

@@ -41,6 +41,16 @@ describe('the session', () => {
     expect(await statusOf(client)).toBe(status)
   })
 
+  test('[R-QU-5] a request that comes before the control stream is one of HTTP/3', async () => {
+    node = await startQuic({})
+    const client = await node.connect({ alpn: ['h3'] })
+    request(client, {})
+    expect(await statusOf(client)).toBe('200')
+    client.write(2, control)
+    client.write(6, Uint8Array.from([...oneWay, ...encodeFrame(5, bytesOf('t-ann'))]))
+    expect((await next(client)).kind).toBe(6)
+  })
+
   test('[R-QU-6] another method or protocol is 404', async () => {
     const client = await started()
     client.write(0, frame(frameTypes.headers, [0, 0, 0xd1, 0xd7, 0xc1]), true)
