@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Operator, signedIn } from '../operator.ts'
+import { requestsOf } from '../requests.ts'
 import type { LiveStage } from '../stage.ts'
 
 /** Every view, and something that only stands there once everything was read. */
-export const views: readonly (readonly [path: string, sign: string])[] = [
+const views: readonly (readonly [path: string, sign: string])[] = [
   ['', 'Background tasks'],
   ['/accounts', 'Ana the Bold'],
   ['/accounts/{ana}', 'No credential is linked'],
@@ -54,19 +55,38 @@ export const views: readonly (readonly [path: string, sign: string])[] = [
 
 export function viewTests(stage: () => LiveStage): void {
   let operator: Operator
+  let requests: ReturnType<typeof requestsOf>
   let ids: Readonly<Record<string, string>>
   let known: readonly string[]
 
   beforeAll(async () => {
     operator = await signedIn(stage().browser, stage().node)
+    await operator.page.clock.install()
+    requests = requestsOf(operator.page)
     ids = await idsOf(stage())
     known = [...Object.values(stage().seeded.accounts), stage().played.player]
   })
 
   afterAll(() => operator?.leave())
 
+  /** What `clock.runFor` does, which would be done again in every view that is opened later. */
+  async function pass(ms: number): Promise<void> {
+    await operator.page.evaluate(`__pwClock.controller.runFor(${ms})`)
+    await requests.answered()
+  }
+
+  /** How often the node is asked by a view that nobody touches. */
+  async function expectFewRequests(most: number): Promise<void> {
+    // What has just been opened is read more often.
+    for (let second = 0; second < 90; second += 10) await pass(10_000)
+    requests.forget()
+    for (let second = 0; second < 60; second += 2) await pass(2_000)
+    const asked = requests.paths()
+    expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(most)
+  }
+
   it.each(views)(
-    '[H-OPS-1] /dashboard%s is accessible in light and dark, fits, names accounts, says its age',
+    '[H-OPS-1] /dashboard%s is accessible in light and dark, fits, says names and age, asks little',
     async (path, sign) => {
       const { page, open, complaints, violations } = operator
       await page.setViewportSize({ width: 1440, height: 900 })
@@ -88,10 +108,15 @@ export function viewTests(stage: () => LiveStage): void {
       // All else of the page is the same in the dark.
       await page.emulateMedia({ colorScheme: 'dark' })
       expect(await violations('colours')).toEqual([])
+      await page.setViewportSize({ width: 1440, height: 900 })
+      await expectFewRequests(path === '' ? perMinute.overview : perMinute.elsewhere)
       expect(complaints.splice(0)).toEqual([])
     },
   )
 }
+
+/** So many requests at most. */
+const perMinute = { overview: 50, elsewhere: 12 } as const
 
 /** Where an id stands as itself beside the name, because two may share a name. */
 const idsOnPurpose = '.copyable code, .hint code'
@@ -127,12 +152,12 @@ const cutTables = `[...document.querySelectorAll('.table-frame')]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
   .map((frame) => frame.querySelector('table').ariaLabel)`
 
-export function pathOf(path: string, ids: Readonly<Record<string, string>>): string {
+function pathOf(path: string, ids: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/, (_, name: string) => ids[name] ?? 'unknown')
 }
 
 /** What stands in the paths in braces. */
-export async function idsOf({ node: { client }, seeded, played }: LiveStage) {
+async function idsOf({ node: { client }, seeded, played }: LiveStage) {
   const matches = await client.matchRecords.list({ query: { limit: 10 } })
   const lines = await client.scriptLogs.list({ query: { limit: 100 } })
   return {

@@ -1,9 +1,8 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Operator, signedIn } from '../operator.ts'
+import { expect, it } from 'vitest'
+import type { Operator } from '../operator.ts'
 import { requestsOf } from '../requests.ts'
 import type { LiveStage } from '../stage.ts'
-import { idsOf, pathOf, views } from './views.browser.ts'
 
 /** What changes is seen without pressing anything, and moves nothing that is being read. */
 export function watchingTests(stage: () => LiveStage): void {
@@ -135,44 +134,7 @@ export function watchingTests(stage: () => LiveStage): void {
     }
     await stage().with(work, { alone: true })
   })
-
-  describe('a view that nobody touches asks little of the node', () => {
-    let operator: Operator
-    let requests: ReturnType<typeof requestsOf>
-    let ids: Readonly<Record<string, string>>
-
-    beforeAll(async () => {
-      operator = await signedIn(stage().browser, stage().node)
-      await operator.page.clock.install()
-      requests = requestsOf(operator.page)
-      ids = await idsOf(stage())
-    })
-
-    afterAll(() => operator?.leave())
-
-    /** What `clock.runFor` does, which would be done again in every view that is opened later. */
-    async function pass(ms: number): Promise<void> {
-      await operator.page.evaluate(`__pwClock.controller.runFor(${ms})`)
-      await requests.answered()
-    }
-
-    it.each(views)('/dashboard%s', async (path, sign) => {
-      const { page, open } = operator
-      await open(pathOf(path, ids))
-      await page.getByText(sign).locator('visible=true').first().waitFor()
-      // What has just been opened is read more often.
-      for (let second = 0; second < 90; second += 10) await pass(10_000)
-      requests.forget()
-      for (let second = 0; second < 60; second += 2) await pass(2_000)
-      const asked = requests.paths()
-      const most = path === '' ? perMinute.overview : perMinute.elsewhere
-      expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(most)
-    })
-  })
 }
-
-/** So many requests at most. */
-const perMinute = { overview: 50, elsewhere: 12 } as const
 
 /** How far the line of open connections goes, as a part of its plot. */
 const lineWidth = `(() => {
