@@ -134,15 +134,13 @@ export { api } from './routes/api.ts'
 export { ApiKey, apiKeysApi } from './routes/api-keys.ts'
 export { AuditEntry, auditApi } from './routes/audit.ts'
 export { type AuditAction, auditActions } from './routes/audit-actions.ts'
-export { ChatChannel, ChatMessage, channelTypes, chatApi } from './routes/chat.ts'
+export { ChatChannel, chatApi } from './routes/chat.ts'
 export { configApi } from './routes/config.ts'
 export { consoleApi } from './routes/console.ts'
 export {
   type AccountChange,
-  AccountDetail,
   AccountExport,
   type AccountName,
-  AccountRow,
   consoleAccountsApi,
   type NewAccount,
 } from './routes/console-accounts.ts'
@@ -157,47 +155,21 @@ export {
   filterOperators,
 } from './routes/database.ts'
 export { errorJournalApi, JournalEntry } from './routes/error-journal.ts'
-export { Friend, friendsApi } from './routes/friends.ts'
+export { friendsApi } from './routes/friends.ts'
+export { groupsApi } from './routes/groups.ts'
 export {
-  GroupDetail,
-  type GroupRole,
-  GroupSummary,
-  groupRoles,
-  groupsApi,
-} from './routes/groups.ts'
-export {
-  type CaptureState,
-  captureStates,
   isLagId,
   LagArtifact,
   LagCapture,
-  type LagDelivery,
-  type LagDirection,
-  type LagOutcome,
   LagQuality,
   LagReport,
   LagSummary,
   LagWindow,
   lagApi,
-  lagDeliveries,
-  lagDirections,
   lagEdgesUs,
-  lagOutcomes,
   lagUploadApi,
-  type RecorderStatus,
-  recorderStatuses,
 } from './routes/lag.ts'
-export {
-  type BoardOperator,
-  type BoardSort,
-  boardId,
-  boardOperators,
-  boardSorts,
-  Leaderboard,
-  LeaderboardRecord,
-  leaderboardsApi,
-  RankedRecord,
-} from './routes/leaderboards.ts'
+export { leaderboardsApi } from './routes/leaderboards.ts'
 export {
   MatchRecord,
   matchRecordsApi,
@@ -205,7 +177,7 @@ export {
   terminationReasons,
 } from './routes/match-records.ts'
 export { DeploymentNode, LiveRoom, MatchmakerTotals, matchesApi } from './routes/matches.ts'
-export { Notification, notificationsApi } from './routes/notifications.ts'
+export { notificationsApi } from './routes/notifications.ts'
 export { type Role, roles, type Scope, scopes } from './routes/principals.ts'
 export {
   Purchase,
@@ -257,9 +229,6 @@ export {
   StorageRow,
   storageApi,
   storageImportMax,
-  storageName,
-  storageOwner,
-  storageValueBytesMax,
 } from './routes/storage.ts'
 export { Subscription, subscriptionsApi } from './routes/subscriptions.ts'
 export {
@@ -269,16 +238,7 @@ export {
   TelemetrySlice,
   telemetryApi,
 } from './routes/telemetry.ts'
-export {
-  Tournament,
-  TournamentEntry,
-  TournamentRegistration,
-  TournamentResult,
-  type TournamentState,
-  tournamentId,
-  tournamentStates,
-  tournamentsApi,
-} from './routes/tournaments.ts'
+export { tournamentsApi } from './routes/tournaments.ts'
 export { Wallet, walletApi } from './routes/wallet.ts'
 export { accountsScript, type ScriptAccount } from './script/accounts.ts'
 export { type ChatEvent, chatScript } from './script/chat.ts'
@@ -326,6 +286,43 @@ export { tournamentsScript } from './script/tournaments.ts'
 export { transactScript } from './script/transact.ts'
 export { scriptTypes } from './script/types.ts'
 export { walletScript } from './script/wallet.ts'
+export { AccountDetail, AccountRow } from './shapes/accounts.ts'
+export { ChatMessage, channelTypes } from './shapes/chat.ts'
+export { Friend } from './shapes/friends.ts'
+export { GroupDetail, type GroupRole, GroupSummary, groupRoles } from './shapes/groups.ts'
+export {
+  type CaptureState,
+  captureStates,
+  type LagDelivery,
+  type LagDirection,
+  type LagOutcome,
+  lagDeliveries,
+  lagDirections,
+  lagOutcomes,
+  type RecorderStatus,
+  recorderStatuses,
+} from './shapes/lag.ts'
+export {
+  type BoardOperator,
+  type BoardSort,
+  boardId,
+  boardOperators,
+  boardSorts,
+  Leaderboard,
+  LeaderboardRecord,
+  RankedRecord,
+} from './shapes/leaderboards.ts'
+export { Notification } from './shapes/notifications.ts'
+export { storageName, storageOwner, storageValueBytesMax } from './shapes/storage.ts'
+export {
+  Tournament,
+  TournamentEntry,
+  TournamentRegistration,
+  TournamentResult,
+  type TournamentState,
+  tournamentId,
+  tournamentStates,
+} from './shapes/tournaments.ts'
 export { type Cron, parseCron } from './values/cron.ts'
 export { isDurableId } from './values/durable-ids.ts'
 export { parseExact, stringifyExact } from './values/exact-json.ts'

@@ -1,18 +1,8 @@
 import { z } from 'zod'
-import {
-  isBlank,
-  limit,
-  optional,
-  presentReference,
-  reference,
-  text,
-  unixMs,
-  utf8Bytes,
-} from '../values/fields.ts'
+import { ChatMessage, channelTypes, NewMessage } from '../shapes/chat.ts'
+import { limit, presentReference, reference, unixMs } from '../values/fields.ts'
 import { before, pageOf, pathInteger } from '../values/numbers.ts'
 import { defineApi } from './route.ts'
-
-export const channelTypes = ['room', 'group', 'direct'] as const
 
 export const ChatChannel = z.strictObject({
   channel: z.string(),
@@ -21,24 +11,6 @@ export const ChatChannel = z.strictObject({
   last_activity_unix_ms: unixMs,
 })
 export type ChatChannel = z.output<typeof ChatChannel>
-
-export const ChatMessage = z.strictObject({
-  id: z.int().min(1).meta({ description: 'Counts from 1 in each channel, without gaps' }),
-  sender: z.string(),
-  content: z.string().meta({ description: 'Empty once deleted' }),
-  created_at_unix_ms: unixMs,
-  updated_at_unix_ms: unixMs,
-  revision: z.int().min(1),
-  last_event_id: z.int().min(1),
-  deleted: z.boolean(),
-})
-export type ChatMessage = z.output<typeof ChatMessage>
-
-const content = text(
-  (value) => !isBlank(value) && utf8Bytes(value) <= 2048 && !hasForbiddenControl(value),
-  'must be 1..2048 bytes, not blank, without control characters except line ends',
-  { minLength: 1, maxLength: 2048 },
-)
 
 const channelPath = z.strictObject({ channel: presentReference() })
 
@@ -64,11 +36,7 @@ export const chatApi = defineApi({
     audit: 'chat.message.append',
     summary: 'Appends a message; the first one makes the channel',
     params: channelPath,
-    body: z.strictObject({
-      sender: presentReference(),
-      content,
-      channel_type: optional(z.enum(channelTypes)),
-    }),
+    body: NewMessage,
     ok: ChatMessage,
   },
   history: {
@@ -95,8 +63,3 @@ export const chatApi = defineApi({
     errors: ['not_found'],
   },
 })
-
-/** Control characters other than LF and CR. */
-function hasForbiddenControl(value: string): boolean {
-  return /\p{Cc}/u.test(value.replace(/[\n\r]/g, ''))
-}

@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { AccountDetail, AccountRow, accountStates } from '../shapes/accounts.ts'
+import { Friend } from '../shapes/friends.ts'
+import { groupRoles } from '../shapes/groups.ts'
 import {
   freeObject,
   hasControlCharacter,
@@ -14,39 +17,8 @@ import {
   utf8Bytes,
 } from '../values/fields.ts'
 import { int64ByName, offset, pageOf, queryTime } from '../values/numbers.ts'
-import { Friend } from './friends.ts'
-import { groupRoles } from './groups.ts'
 import { defineApi } from './route.ts'
 import { emailAddress } from './sign-in.ts'
-
-const accountStates = ['active', 'disabled', 'tombstoned'] as const
-
-/** An account as operators see it in lists and in the answers of changes. */
-export const AccountRow = z.strictObject({
-  id: z.string(),
-  username: z.string(),
-  display_name: z.string().nullable(),
-  state: z.enum(accountStates),
-  created_at_unix_ms: unixMs,
-  updated_at_unix_ms: unixMs,
-})
-export type AccountRow = z.output<typeof AccountRow>
-
-/** One linked credential; verifiers are never shown. */
-const AccountIdentity = z.strictObject({
-  provider: z.enum(['device', 'custom', 'email']),
-  external_id: z.string(),
-  created_at_unix_ms: unixMs,
-})
-
-export const AccountDetail = z.strictObject({
-  ...AccountRow.shape,
-  metadata: freeObject.nullable(),
-  identities: z
-    .array(AccountIdentity)
-    .meta({ description: 'By provider, then time, then external_id' }),
-})
-export type AccountDetail = z.output<typeof AccountDetail>
 
 const AccountGroup = z.strictObject({
   id: z.int(),

@@ -1,14 +1,7 @@
 import { z } from 'zod'
-import { presentReference, unixMs } from '../values/fields.ts'
+import { Friend } from '../shapes/friends.ts'
+import { presentReference } from '../values/fields.ts'
 import { defineApi } from './route.ts'
-
-/** A relation as one side sees it. */
-export const Friend = z.strictObject({
-  user_id: z.string().meta({ description: 'The other account' }),
-  state: z.enum(['invited_sent', 'invited_received', 'friend', 'blocked']),
-  updated_unix_ms: unixMs,
-})
-export type Friend = z.output<typeof Friend>
 
 const ownerPath = z.strictObject({ id: presentReference() })
 

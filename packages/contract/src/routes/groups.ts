@@ -1,50 +1,11 @@
 import { z } from 'zod'
-import {
-  isBlank,
-  limit,
-  optional,
-  presentReference,
-  reference,
-  trimmed,
-  unixMs,
-  utf8Bytes,
-} from '../values/fields.ts'
+import { GroupChange, GroupDetail, GroupSummary, NewGroup } from '../shapes/groups.ts'
+import { limit, presentReference, reference } from '../values/fields.ts'
 import { offset, pageOf, pathInteger } from '../values/numbers.ts'
 import { defineApi } from './route.ts'
 
-/** The ladder of a group's members, from the lowest rung. */
-export const groupRoles = ['member', 'admin', 'superadmin'] as const
-export type GroupRole = (typeof groupRoles)[number]
-
-export const GroupSummary = z.strictObject({
-  id: z.int().min(1),
-  name: z.string(),
-  description: z.string(),
-  open: z.boolean().meta({ description: 'Advisory: nothing enforces it' }),
-  max_size: z.int().min(0).meta({ description: '0 is unlimited' }),
-  member_count: z.int().min(0),
-  created_at_unix_ms: unixMs,
-})
-export type GroupSummary = z.output<typeof GroupSummary>
-
-export const GroupDetail = z.strictObject({
-  ...GroupSummary.shape,
-  members: z
-    .array(
-      z.strictObject({
-        user_id: z.string(),
-        role: z.enum(groupRoles),
-        joined_at_unix_ms: unixMs,
-      }),
-    )
-    .meta({ description: 'In the order of joining' }),
-})
-export type GroupDetail = z.output<typeof GroupDetail>
-
 const groupPath = z.strictObject({ id: pathInteger })
 const memberPath = z.strictObject({ id: pathInteger, user_id: presentReference() })
-const description = reference(4096)
-const maxSize = z.int().min(0).max(4_294_967_295)
 
 const onMember = {
   method: 'POST',
@@ -74,13 +35,7 @@ export const groupsApi = defineApi({
     access: 'admin',
     audit: 'groups.create',
     summary: 'Founds a group; the creator becomes its superadmin',
-    body: z.strictObject({
-      name: trimmedReference(),
-      description: optional(description),
-      open: optional(z.boolean()),
-      max_size: optional(maxSize),
-      creator_user_id: optional(trimmedReference()),
-    }),
+    body: NewGroup,
     ok: GroupDetail,
     status: 201,
     errors: ['conflict'],
@@ -102,11 +57,7 @@ export const groupsApi = defineApi({
     audit: 'groups.update',
     summary: 'Changes description, open flag or size; the name stays',
     params: groupPath,
-    body: z.strictObject({
-      description: optional(description),
-      open: optional(z.boolean()),
-      max_size: optional(maxSize),
-    }),
+    body: GroupChange,
     ok: GroupDetail,
     errors: ['not_found'],
   },
@@ -149,14 +100,3 @@ export const groupsApi = defineApi({
     summary: 'Removes a member; the last superadmin stays',
   },
 })
-
-/** Trimmed before it is checked and stored. */
-function trimmedReference() {
-  return z
-    .string()
-    .transform(trimmed)
-    .refine((value) => !isBlank(value) && utf8Bytes(value) <= 1024 && !value.includes('\0'), {
-      error: 'must be 1..1024 bytes, not blank and without U+0000',
-    })
-    .meta({ jsonSchema: { type: 'string', minLength: 1, maxLength: 1024 } })
-}

@@ -1,24 +1,8 @@
 import { z } from 'zod'
-import {
-  freeObject,
-  limit,
-  optional,
-  presentReference,
-  reference,
-  unixMs,
-} from '../values/fields.ts'
+import { NewNotification, Notification } from '../shapes/notifications.ts'
+import { limit, reference } from '../values/fields.ts'
 import { before, pageOf, pathInteger } from '../values/numbers.ts'
 import { defineApi } from './route.ts'
-
-export const Notification = z.strictObject({
-  id: z.int().min(1),
-  user_id: z.string().nullable().meta({ description: 'Null reaches everybody' }),
-  subject: z.string(),
-  content: freeObject,
-  code: z.int(),
-  created_at_unix_ms: unixMs,
-  read: z.boolean(),
-})
 
 export const notificationsApi = defineApi({
   list: {
@@ -40,12 +24,7 @@ export const notificationsApi = defineApi({
     access: 'admin',
     audit: 'notifications.send',
     summary: 'Stores a notification for one user or, without user_id, for everybody',
-    body: z.strictObject({
-      user_id: optional(presentReference()),
-      subject: presentReference(),
-      content: freeObject.optional(),
-      code: optional(z.int().min(-2_147_483_648).max(2_147_483_647)),
-    }),
+    body: NewNotification,
     ok: Notification,
     status: 201,
   },

@@ -1,29 +1,14 @@
 import { z } from 'zod'
 import {
-  count,
-  freeObject,
-  key,
-  limit,
-  optional,
-  presentReference,
-  reference,
-  text,
-} from '../values/fields.ts'
+  expectedVersion,
+  readPermission,
+  storageName,
+  storageOwner,
+  storageValueBytesMax,
+  writePermission,
+} from '../shapes/storage.ts'
+import { count, freeObject, limit, optional, reference, text } from '../values/fields.ts'
 import { defineApi } from './route.ts'
-
-/** Largest value of an object, in bytes of its canonical JSON. */
-export const storageValueBytesMax = 524_288
-
-/** Name of a collection, and key of an object in it: 1..128 bytes without control characters. */
-export const storageName = key(128)
-
-/** A user as owner of objects: not blank, at most 1,024 bytes. It need not be an account. */
-export const storageOwner = presentReference()
-
-/** Who may read: 0 nobody but the server and its operators, 1 the owner too, 2 everybody. */
-export const readPermission = z.int().min(0).max(2)
-/** Who may write: 0 nobody but the server and its operators, 1 the owner too. */
-export const writePermission = z.int().min(0).max(1)
 
 const row = {
   user_id: z.string().nullable().meta({ description: 'Null is the system' }),
@@ -141,9 +126,7 @@ export const storageApi = defineApi({
       value: freeObject.meta({ description: 'At most 524,288 bytes as canonical JSON' }),
       read_permission: optional(readPermission).meta({ description: 'Default 1' }),
       write_permission: optional(writePermission).meta({ description: 'Default 1' }),
-      version: optional(reference()).meta({
-        description: 'What must be stored now; empty means that there must be no object',
-      }),
+      version: expectedVersion,
     }),
     bodyBytesMax: storageValueBytesMax + 4096,
     ok: StorageObject,

@@ -1,18 +1,8 @@
 import { z } from 'zod'
-import { label, limit, optional, presentReference, reference, unixMs } from '../values/fields.ts'
-import { before, int64, int64ByName, int64Delta } from '../values/numbers.ts'
+import { Adjustment, LedgerEntry } from '../shapes/wallet.ts'
+import { limit, presentReference } from '../values/fields.ts'
+import { before, int64ByName } from '../values/numbers.ts'
 import { defineApi } from './route.ts'
-
-/** One booking, with the balance that it left. */
-export const LedgerEntry = z.strictObject({
-  seq: z.int().min(1).meta({ description: 'Grows over the whole deployment' }),
-  user_id: z.string(),
-  currency: z.string(),
-  delta: int64,
-  balance_after: int64,
-  reason: z.string(),
-  time_unix_ms: unixMs,
-})
 
 /** Balances by currency, never negative, and the newest 100 bookings, newest first. */
 export const Wallet = z.strictObject({
@@ -57,11 +47,7 @@ export const walletApi = defineApi({
     audit: 'accounts.wallet.adjust',
     summary: 'Credits or debits one currency; a debit beyond the balance is refused',
     params: walletPath,
-    body: z.strictObject({
-      currency: label(64),
-      delta: int64Delta,
-      reason: optional(reference()),
-    }),
+    body: Adjustment,
     ok: Wallet,
     errors: ['not_found', 'conflict'],
   },

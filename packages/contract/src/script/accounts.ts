@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AccountDetail } from '../routes/console-accounts.ts'
+import { AccountDetail } from '../shapes/accounts.ts'
 import { label, optional, presentReference } from '../values/fields.ts'
 import { keptObject } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { ChatMessage, chatApi } from '../routes/chat.ts'
+import { ChatMessage, NewMessage } from '../shapes/chat.ts'
 import { optional, presentReference } from '../values/fields.ts'
 import { options, pageBefore, pageLimit, raw, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { channel } = chatApi.append.params.shape
-const { sender, content, channel_type } = chatApi.append.body.shape
+const channel = presentReference()
+const { sender, content, channel_type } = NewMessage.shape
 
 /** What kind 28 may be about. */
 export const chatEventTypes = [

@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { Friend, friendsApi } from '../routes/friends.ts'
+import { Friend } from '../shapes/friends.ts'
+import { presentReference } from '../values/fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { id: user_id } = friendsApi.list.params.shape
-const { user_id: other } = friendsApi.add.body.shape
+const user_id = presentReference()
+const other = user_id
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
 

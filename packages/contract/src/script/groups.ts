@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { GroupDetail, GroupSummary, groupsApi } from '../routes/groups.ts'
+import { GroupChange, GroupDetail, GroupSummary, NewGroup } from '../shapes/groups.ts'
 import { optional, presentReference, reference } from '../values/fields.ts'
 import { pageOf } from '../values/numbers.ts'
 import { options, pageLimit, pageOffset, raw, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { name, description, open, max_size } = groupsApi.create.body.shape
+const { name, description, open, max_size } = NewGroup.shape
 const id = rowId
 const user_id = presentReference()
 
@@ -56,7 +56,7 @@ export const groupsScript = defineScriptApi({
   },
   'groups.update': {
     doc: 'Changes description, open flag or size; the name stays.',
-    args: { id, patch: groupsApi.update.body },
+    args: { id, patch: GroupChange },
     ok: GroupDetail,
     errors: ['not_found'],
     ...trusted,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { captureStates, lagDirections, lagLabelBytesMax, recorderStatuses } from '../routes/lag.ts'
+import { captureStates, lagDirections, lagLabelBytesMax, recorderStatuses } from '../shapes/lag.ts'
 import { label, optional, presentReference, unixMs } from '../values/fields.ts'
 import { participantId, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'

@@ -1,17 +1,19 @@
 import { z } from 'zod'
 import {
+  boardId as board,
   Leaderboard,
   LeaderboardRecord,
-  leaderboardsApi,
+  NewBoard,
   RankedRecord,
-} from '../routes/leaderboards.ts'
+  Submission,
+  recordUserId as user_id,
+} from '../shapes/leaderboards.ts'
 import { optional } from '../values/fields.ts'
 import { keptObject, options, pageLimit, pageOffset, raw } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { score, subscore } = leaderboardsApi.submit.body.shape
+const { score, subscore } = Submission.shape
 const metadata = optional(keptObject)
-const { id: board, user_id } = leaderboardsApi.deleteRecord.params.shape
 const neighbours = z.int().min(0).max(500)
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
@@ -27,7 +29,7 @@ export const leaderboardsScript = defineScriptApi({
   },
   'leaderboards.create': {
     doc: 'Opens a board; by default the highest score of each user counts.',
-    args: { board: leaderboardsApi.create.body },
+    args: { board: NewBoard },
     ok: Leaderboard,
     errors: ['conflict'],
     ...trusted,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Notification, notificationsApi } from '../routes/notifications.ts'
+import { NewNotification, Notification } from '../shapes/notifications.ts'
 import { optional, presentReference, unixMs } from '../values/fields.ts'
 import { pushedAccountsMax } from './chat.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { user_id, subject, code } = notificationsApi.send.body.shape
+const { user_id, subject, code } = NewNotification.shape
 const content = keptObject.optional()
 
 /** A notification as scripts see it. */

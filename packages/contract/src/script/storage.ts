@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import {
   readPermission,
-  storageApi,
   storageName,
   storageOwner,
+  expectedVersion as version,
   writePermission,
-} from '../routes/storage.ts'
+} from '../shapes/storage.ts'
 import { freeObject, optional, presentReference, reference } from '../values/fields.ts'
 import { options, pageLimit, raw, strictLimit } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
@@ -15,7 +15,6 @@ const address = {
   collection: storageName,
   key: storageName,
 }
-const { version } = storageApi.put.body.shape
 const as = optional(storageOwner).meta({ description: 'In whose right; absent is the runtime' })
 const permissions = {
   read_permission: optional(readPermission).meta({ description: 'Default 1' }),

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import {
+  NewTournament,
   Tournament,
   TournamentEntry,
   TournamentRegistration,
   TournamentResult,
-  tournamentsApi,
-} from '../routes/tournaments.ts'
+  tournamentStates,
+} from '../shapes/tournaments.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const { id, user_id } = TournamentRegistration.shape
-const { create, transition } = tournamentsApi
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
 
@@ -32,14 +32,14 @@ export const tournamentsScript = defineScriptApi({
       "await guildhall.tournaments.create({ id: 'cup', leaderboard_id: 'weekly', ...times })",
       "await guildhall.tournaments.transition('cup', 'registration_open')",
     ],
-    args: { definition: create.body },
+    args: { definition: NewTournament },
     ok: Tournament,
     errors: ['conflict'],
     ...trusted,
   },
   'tournaments.transition': {
     doc: 'Opens the registration, starts or cancels a tournament, under the rules of operators.',
-    args: { id, to: transition.body.shape.state },
+    args: { id, to: z.enum(tournamentStates) },
     ok: Tournament,
     errors: ['not_found', 'conflict'],
     ...trusted,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { storageOwner } from '../routes/storage.ts'
+import { storageOwner } from '../shapes/storage.ts'
 import { optional } from '../values/fields.ts'
 import { int64 } from '../values/numbers.ts'
 import { options } from './fields.ts'

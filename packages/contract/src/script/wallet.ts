@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { LedgerEntry, walletApi } from '../routes/wallet.ts'
+import { Adjustment, LedgerEntry } from '../shapes/wallet.ts'
 import { optional, presentReference } from '../values/fields.ts'
 import { int64, int64ByName, int64Max } from '../values/numbers.ts'
 import { options, pageBefore, pageLimit, pageOffset, raw } from './fields.ts'
 import { idempotencyKey } from './keys.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { currency, delta, reason } = walletApi.adjust.body.shape
-const userId = walletApi.adjust.params.shape.id
+const { currency, delta, reason } = Adjustment.shape
+const userId = presentReference()
 
 /** What one booking of a transfer left. */
 const Booked = z.strictObject({ balance: int64, seq: z.int().min(1) })

@@ -1,0 +1,10 @@
+import { z } from 'zod'
+import { unixMs } from '../values/fields.ts'
+
+/** A relation as one side sees it. */
+export const Friend = z.strictObject({
+  user_id: z.string().meta({ description: 'The other account' }),
+  state: z.enum(['invited_sent', 'invited_received', 'friend', 'blocked']),
+  updated_unix_ms: unixMs,
+})
+export type Friend = z.output<typeof Friend>
