@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { openHarness, startHarness } from '../../../host.fixture.ts'
 
+/** A handler of each by its name, and one that says how often they have begun. */
+const counted = (handlers: readonly (readonly [what: string, code: string])[]) => `
+  local count = 0
+  guildhall.on_rpc("count", function() return count end)
+  ${handlers
+    .map(([what, code]) => `guildhall.on_rpc("${what}", function() count = count + 1 ${code} end)`)
+    .join('\n')}
+`
+
 const start = (main: string, more: { [path: string]: string } = {}, config = {}) =>
   startHarness({ files: { 'main.lua': main, ...more }, config })
 
@@ -144,70 +153,67 @@ describe('a script of Lua', () => {
   })
 })
 
-describe('a slice of Lua that is past its deadline', () => {
-  it.each([
-    ['loops', 'while true do end'],
-    ['loops in pcall', 'while true do pcall(function() while true do end end) end'],
-    ['loops in pcall of pcall', 'while true do pcall(pcall, pcall, error) end'],
-    ['loops in a handler of xpcall', 'xpcall(error, function() while true do end end)'],
-    [
-      'loops in a handler of xpcall when it is interrupted',
-      'xpcall(function() while true do end end, function() while true do end end)',
-    ],
-    ['loops in a coroutine', 'coroutine.wrap(function() while true do end end)()'],
-    [
-      'loops in coroutines that it catches',
-      'while true do pcall(coroutine.wrap(function() while true do end end)) end',
-    ],
-    [
-      'loops in what a coroutine closes',
-      `coroutine.wrap(function()
+/** Each is a handler's body; the handler before it has been interrupted, in the same state. */
+const endless: [what: string, code: string][] = [
+  ['loops', 'while true do end'],
+  ['loops in pcall', 'while true do pcall(function() while true do end end) end'],
+  ['loops in pcall of pcall', 'while true do pcall(pcall, pcall, error) end'],
+  ['loops in a handler of xpcall', 'xpcall(error, function() while true do end end)'],
+  [
+    'loops in a handler of xpcall when it is interrupted',
+    'xpcall(function() while true do end end, function() while true do end end)',
+  ],
+  ['loops in a coroutine', 'coroutine.wrap(function() while true do end end)()'],
+  [
+    'loops in coroutines that it catches',
+    'while true do pcall(coroutine.wrap(function() while true do end end)) end',
+  ],
+  [
+    'loops in what a coroutine closes',
+    `coroutine.wrap(function()
         local x <close> = setmetatable({}, { __close = function() while true do end end })
         while true do end
       end)()`,
-    ],
-    [
-      'closes an interrupted coroutine',
-      `local co = coroutine.create(function()
+  ],
+  [
+    'closes an interrupted coroutine',
+    `local co = coroutine.create(function()
         local x <close> = setmetatable({}, { __close = function() while true do end end })
         while true do end
       end)
       pcall(coroutine.resume, co)
       pcall(coroutine.close, co)`,
-    ],
-    [
-      'loops in what it closes',
-      `local x <close> = setmetatable({}, { __close = function() while true do end end })
+  ],
+  [
+    'loops in what it closes',
+    `local x <close> = setmetatable({}, { __close = function() while true do end end })
       error("x")`,
-    ],
-    [
-      'loops in a metamethod',
-      'return setmetatable({}, { __index = function() while true do end end }).x',
-    ],
-    ['loops in sort', 'table.sort({ 3, 1, 2 }, function() while true do end end)'],
-    ['loops in gsub', 'string.gsub("a", "a", function() while true do end end)'],
-    ['loops in load', 'load(function() while true do end end)'],
-    ['loops behind a wait', 'guildhall.session_list() while true do end'],
-    [
-      'loops in pcall behind a wait',
-      'guildhall.session_list() while true do pcall(function() while true do end end) end',
-    ],
-    [
-      'reads on and on',
-      'local t = {} for i = 1, 300000 do t[i] = i end while true do guildhall.json.encode(t) end',
-    ],
-  ])('[S-LIM-1] [S-INV-4] %s: it is interrupted, and the state lives on', async (_what, code) => {
-    const { rpc, host } = await start(
-      `
-      local count = 0
-      guildhall.on_rpc("round", function() count = count + 1 ${code} end)
-      guildhall.on_rpc("count", function() return count end)
-    `,
-      {},
-      { deadline_ms: 50 },
-    )
-    expect(await rpc('round')).toEqual({ error: 'RPC handler timed out' })
-    expect(await rpc('count')).toBe('1')
+  ],
+  [
+    'loops in a metamethod',
+    'return setmetatable({}, { __index = function() while true do end end }).x',
+  ],
+  ['loops in sort', 'table.sort({ 3, 1, 2 }, function() while true do end end)'],
+  ['loops in gsub', 'string.gsub("a", "a", function() while true do end end)'],
+  ['loops in load', 'load(function() while true do end end)'],
+  ['loops behind a wait', 'guildhall.session_list() while true do end'],
+  [
+    'loops in pcall behind a wait',
+    'guildhall.session_list() while true do pcall(function() while true do end end) end',
+  ],
+  [
+    'reads on and on',
+    'local t = {} for i = 1, 300000 do t[i] = i end while true do guildhall.json.encode(t) end',
+  ],
+]
+
+describe('a slice of Lua that is past its deadline', () => {
+  it('[S-LIM-1] [S-INV-4] is interrupted whatever it does, and the state lives on', async () => {
+    const { rpc, host } = await start(counted(endless), {}, { deadline_ms: 50 })
+    for (const [at, [what]] of endless.entries()) {
+      expect(await rpc(what), what).toEqual({ error: 'RPC handler timed out' })
+      expect(await rpc('count'), what).toBe(String(at + 1))
+    }
     expect(host.metrics().script_worker_restarts_total).toBe(0)
   })
 
@@ -239,26 +245,22 @@ describe('a slice of Lua that is past its deadline', () => {
   })
 })
 
+const greedy: [what: string, code: string][] = [
+  ['strings', 'local t = {} while true do t[#t + 1] = ("x"):rep(100000) .. #t end'],
+  ['one string', 'return ("x"):rep(1 << 30)'],
+  ['tables', 'local t = {} while true do t = { t, {} } end'],
+  ['recursion', 'local function f(n) return 1 + f(n + 1) end f(1)'],
+  ['coroutines', 'local t = {} while true do t[#t + 1] = coroutine.wrap(print) end'],
+  ['concatenation', 'local s = "x" while true do s = s .. s end'],
+]
+
 describe('the memory of Lua', () => {
-  it.each([
-    ['strings', 'local t = {} while true do t[#t + 1] = ("x"):rep(100000) .. #t end'],
-    ['one string', 'return ("x"):rep(1 << 30)'],
-    ['tables', 'local t = {} while true do t = { t, {} } end'],
-    ['recursion', 'local function f(n) return 1 + f(n + 1) end f(1)'],
-    ['coroutines', 'local t = {} while true do t[#t + 1] = coroutine.wrap(print) end'],
-    ['concatenation', 'local s = "x" while true do s = s .. s end'],
-  ])('[S-TIER-5] is bounded: %s', async (_what, code) => {
-    const { rpc, host } = await start(
-      `
-      local count = 0
-      guildhall.on_rpc("fill", function() count = count + 1 ${code} end)
-      guildhall.on_rpc("count", function() collectgarbage() return count end)
-    `,
-      {},
-      { deadline_ms: 5000, memory_mb: 16 },
-    )
-    expect(await rpc('fill')).toEqual({ error: 'RPC handler error' })
-    expect(await rpc('count')).toBe('1')
+  it('[S-TIER-5] is bounded, whatever fills it', async () => {
+    const { rpc, host } = await start(counted(greedy), {}, { deadline_ms: 5000, memory_mb: 16 })
+    for (const [at, [what]] of greedy.entries()) {
+      expect(await rpc(what), what).toEqual({ error: 'RPC handler error' })
+      expect(await rpc('count'), what).toBe(String(at + 1))
+    }
     expect(host.metrics().script_worker_restarts_total).toBe(0)
   })
 })

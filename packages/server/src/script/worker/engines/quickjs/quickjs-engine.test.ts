@@ -2,6 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { openHarness, startHarness } from '../../../host.fixture.ts'
 
 const sandboxed = { tier: 'sandboxed' } as const
+type Case = readonly [what: string, code: string]
+/** A handler of each by its name, and one that says how often they have begun. */
+const counted = (handlers: readonly Case[], form: '()' | 'async ()') => `
+  let count = 0
+  guildhall.on_rpc('count', () => count)
+  ${handlers
+    .map(([what, code]) => `guildhall.on_rpc('${what}', ${form} => { count += 1; ${code} })`)
+    .join('\n')}
+`
 const start = (main: string, more: { [path: string]: string } = {}, config = {}) =>
   startHarness({ files: { 'main.ts': main, ...more }, config: { ...sandboxed, ...config } })
 
@@ -130,33 +139,30 @@ describe('a sandboxed script of TypeScript', () => {
   })
 })
 
+/** Each is a handler's body; the handler before it has been interrupted, in the same state. */
+const endless: Case[] = [
+  ['loops', 'for (;;) {}'],
+  ['loops in finally', 'try { for (;;) {} } finally { for (;;) {} }'],
+  ['loops in catch', 'for (;;) try { for (;;) {} } catch {}'],
+  ['loops in a generator', 'for (const x of (function* () { for (;;) yield 1 })()) {}'],
+  ['loops behind a wait', 'await guildhall.session_list(); for (;;) {}'],
+  ['loops in then', 'await Promise.resolve().then(() => { for (;;) {} })'],
+  ['makes jobs without end', 'for (;;) await null'],
+  ['loops in a getter', 'return { get x() { for (;;) {} } }'],
+  ['loops in toJSON', 'return { toJSON() { for (;;) {} } }'],
+  ['loops in what it throws', 'throw { toString() { for (;;) {} } }'],
+  ['loops in sort', '[3, 1, 2].sort(() => { for (;;) {} })'],
+  ['loops in a regular expression', '/(a+)+$/.test("a".repeat(40) + "b")'],
+  ['loops in a proxy', 'return new Proxy({}, { ownKeys() { for (;;) {} } })'],
+]
+
 describe('a slice of the sandbox that is past its deadline', () => {
-  it.each([
-    ['loops', 'for (;;) {}'],
-    ['loops in finally', 'try { for (;;) {} } finally { for (;;) {} }'],
-    ['loops in catch', 'for (;;) try { for (;;) {} } catch {}'],
-    ['loops in a generator', 'for (const x of (function* () { for (;;) yield 1 })()) {}'],
-    ['loops behind a wait', 'await guildhall.session_list(); for (;;) {}'],
-    ['loops in then', 'await Promise.resolve().then(() => { for (;;) {} })'],
-    ['makes jobs without end', 'for (;;) await null'],
-    ['loops in a getter', 'return { get x() { for (;;) {} } }'],
-    ['loops in toJSON', 'return { toJSON() { for (;;) {} } }'],
-    ['loops in what it throws', 'throw { toString() { for (;;) {} } }'],
-    ['loops in sort', '[3, 1, 2].sort(() => { for (;;) {} })'],
-    ['loops in a regular expression', '/(a+)+$/.test("a".repeat(40) + "b")'],
-    ['loops in a proxy', 'return new Proxy({}, { ownKeys() { for (;;) {} } })'],
-  ])('[S-LIM-1] %s: it is interrupted, and the state lives on', async (_what, code) => {
-    const { rpc, host } = await start(
-      `
-      let count = 0
-      guildhall.on_rpc('round', async () => { count += 1; ${code} })
-      guildhall.on_rpc('count', () => count)
-    `,
-      {},
-      { deadline_ms: 100 },
-    )
-    expect(await rpc('round')).toEqual({ error: 'RPC handler timed out' })
-    expect(await rpc('count')).toBe('1')
+  it('[S-LIM-1] is interrupted whatever it does, and the state lives on', async () => {
+    const { rpc, host } = await start(counted(endless, 'async ()'), {}, { deadline_ms: 100 })
+    for (const [at, [what]] of endless.entries()) {
+      expect(await rpc(what), what).toEqual({ error: 'RPC handler timed out' })
+      expect(await rpc('count'), what).toBe(String(at + 1))
+    }
     expect(host.metrics().script_worker_restarts_total).toBe(0)
   })
 
@@ -173,27 +179,23 @@ describe('a slice of the sandbox that is past its deadline', () => {
     await until(() => host.readiness().state === 'ready')
     expect(await rpc('ping')).toBe('pong')
   })
+})
 
-  it.each([
-    ['strings', 'let s = "x"; for (;;) s += s + "y"'],
-    ['arrays', 'const t = []; for (;;) t.push([t.length])'],
-    ['buffers', 'const t = []; for (;;) t.push(new Uint8Array(1e6))'],
-    ['recursion', 'const f = (n) => 1 + f(n + 1); f(1)'],
-    ['maps', 'const m = new Map(); for (let n = 0; ; n += 1) m.set(n, {})'],
-  ])('[S-TIER-5] memory is bounded: %s', async (_what, code) => {
-    const { rpc, host } = await start(
-      `
-      let count = 0
-      guildhall.on_rpc('fill', () => { count += 1; ${code} })
-      guildhall.on_rpc('count', () => count)
-    `,
-      {},
-      { deadline_ms: 5000, memory_mb: 16 },
-    )
-    expect(await rpc('fill')).toEqual({ error: 'RPC handler error' })
-    expect(await rpc('count')).toBe('1')
-    expect(host.metrics().script_worker_restarts_total).toBe(0)
-  })
+const greedy: Case[] = [
+  ['strings', 'let s = "x"; for (;;) s += s + "y"'],
+  ['arrays', 'const t = []; for (;;) t.push([t.length])'],
+  ['buffers', 'const t = []; for (;;) t.push(new Uint8Array(1e6))'],
+  ['recursion', 'const f = (n) => 1 + f(n + 1); f(1)'],
+  ['maps', 'const m = new Map(); for (let n = 0; ; n += 1) m.set(n, {})'],
+]
+
+it('[S-TIER-5] the memory of the sandbox is bounded, whatever fills it', async () => {
+  const { rpc, host } = await start(counted(greedy, '()'), {}, { deadline_ms: 5000, memory_mb: 16 })
+  for (const [at, [what]] of greedy.entries()) {
+    expect(await rpc(what), what).toEqual({ error: 'RPC handler error' })
+    expect(await rpc('count'), what).toBe(String(at + 1))
+  }
+  expect(host.metrics().script_worker_restarts_total).toBe(0)
 })
 
 const unknown = (name: string) => `ReferenceError: ${name} is not defined`
