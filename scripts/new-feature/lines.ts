@@ -12,6 +12,7 @@ export type NewLine = {
 export function featureLines(names: FeatureNames, migration: number): readonly NewLine[] {
   const { kebab, camel, pascal, snake } = names
   const contract = 'packages/contract/src/index.ts'
+  const api = 'packages/contract/src/routes/api.ts'
   const server = 'packages/server/src'
   const migrations = `${server}/database/migrations/index.ts`
   const tables = `${server}/database/tables/index.ts`
@@ -19,8 +20,8 @@ export function featureLines(names: FeatureNames, migration: number): readonly N
   const file = `${String(migration).padStart(4, '0')}-${kebab}`
   return [
     behind(contract, /^export \{.*from '\.\/routes\/wallet/, exported(names)),
-    behind(contract, /^import .* from '\.\/routes\/wallet/, imported(names)),
-    before(contract, /^ {2}realtime: realtimeApi/, `  ${camel}: ${camel}Api,`),
+    behind(api, /^import .* from '\.\/wallet/, imported(names)),
+    before(api, /^ {2}realtime: realtimeApi/, `  ${camel}: ${camel}Api,`),
     ...['create', 'delete'].map((action) =>
       behind(
         'packages/contract/src/routes/audit-actions.ts',
@@ -47,7 +48,7 @@ function exported({ kebab, camel }: FeatureNames): string {
 }
 
 function imported({ kebab, camel }: FeatureNames): string {
-  return `import { ${camel}Api } from './routes/${kebab}.ts'`
+  return `import { ${camel}Api } from './${kebab}.ts'`
 }
 
 /** The frozen list of routes, which says no to one that nobody meant to add. */
