@@ -13,7 +13,7 @@ let bind = ''
 
 beforeAll(async () => {
   writeFileSync(
-    join(folder, 'main.ts'),
+    join(folder, 'main.mjs'),
     `guildhall.on_rpc('twice', (_ctx, body) => 2 * guildhall.json.decode(body))
      guildhall.on_rpc('no', () => guildhall.fail('not today'))`,
   )

@@ -39,7 +39,7 @@ describe('the metrics of a node in memory', () => {
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-metrics-'))
   beforeAll(async () => {
     writeFileSync(
-      join(folder, 'main.ts'),
+      join(folder, 'main.mjs'),
       `guildhall.on_rpc('fast', () => new Promise((done) => guildhall.after(20, () => done('x'))))
       guildhall.on_rpc('failing', () => { throw new Error('on purpose') })`,
     )

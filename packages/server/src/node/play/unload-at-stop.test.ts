@@ -9,7 +9,7 @@ it('[S-REL-8] [S-HK-12] on_unload of a node that stops runs before connections c
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-unload-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(
-    join(folder, 'main.ts'),
+    join(folder, 'main.mjs'),
     `guildhall.on_unload(({ reason }) => guildhall.broadcast(100, reason, false, { scope: 'all' }))`,
   )
   const node = await startNodeProcess({ 'runtime.scripts_dir': folder })

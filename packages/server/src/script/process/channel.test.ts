@@ -23,7 +23,7 @@ it('[S-GEN-2] [S-SEL-3] a process that cannot be started fails its load, and no 
     process.nextTick(() => child.emit('error', new Error('spawn EMFILE')))
     return child
   })
-  const { host } = openHarness({ files: { 'main.ts': serving } })
+  const { host } = openHarness({ files: { 'main.mjs': serving } })
   await expect(host.start()).rejects.toThrow('the worker ended: spawn EMFILE')
   spawn.mockRestore()
 })
@@ -33,7 +33,7 @@ it('[S-GEN-2] [S-SEL-3] nor has one without a channel to be waited for', async (
   const spawn = vi.spyOn(childProcess, 'spawn').mockImplementationOnce(() => {
     return unspawned()
   })
-  const { host } = openHarness({ files: { 'main.ts': serving } })
+  const { host } = openHarness({ files: { 'main.mjs': serving } })
   await expect(host.start()).rejects.toThrow('the worker ended: it has no channel')
   spawn.mockRestore()
 })
@@ -43,13 +43,13 @@ it('[S-WP-4] [S-REC-1] the channel of a worker ends with it, whoever else holds 
   const writing = `trap '' PIPE; sleep 0.2; while echo x >&3; do sleep 0.02; done; touch ended`
   const { host, rpc, until, folder } = await startHarness({
     files: {
-      'main.ts': `
+      'main.mjs': `
         import { spawn } from 'node:child_process'
         ${serving}
         guildhall.on_rpc('exit', () => {
-          const stdio = ['ignore', 'ignore', 'ignore', 3, 4] as const
+          const stdio = ['ignore', 'ignore', 'ignore', 3, 4]
           const args = ['-c', ${JSON.stringify(writing)}]
-          spawn('/bin/sh', args, { cwd: import.meta.dirname, stdio: [...stdio] })
+          spawn('/bin/sh', args, { cwd: import.meta.dirname, stdio })
           process.exit(0)
         })`,
     },
@@ -63,7 +63,7 @@ it('[S-WP-4] [S-REC-1] the channel of a worker ends with it, whoever else holds 
 it('[S-WP-4] [S-TIER-1] the host code of a worker needs no Buffer of the script', async () => {
   const { host, rpc } = await startHarness({
     files: {
-      'main.ts': `${serving}\nguildhall.on_rpc('delete', () => { delete globalThis.Buffer })`,
+      'main.mjs': `${serving}\nguildhall.on_rpc('delete', () => { delete globalThis.Buffer })`,
     },
   })
   expect(await rpc('delete')).toBe('')
@@ -74,7 +74,7 @@ it('[S-WP-4] [S-TIER-1] the host code of a worker needs no Buffer of the script'
 it('[S-WP-4] [S-REC-1] a worker that sends too much says why it ended', async () => {
   const { host, rpc, until, lines } = await startHarness({
     files: {
-      'main.ts': `
+      'main.mjs': `
         import { writeSync } from 'node:fs'
         ${serving}
         guildhall.on_rpc('much', () => {

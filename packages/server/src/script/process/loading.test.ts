@@ -80,7 +80,11 @@ const refused: [what: string, files: { [path: string]: string }, message: RegExp
     { 'main.ts': `${minimal}\nenum E { A }` },
     /^main\.ts:2: .*enum/,
   ],
-  ['throws', { 'main.ts': `\n\nthrow new Error('at the top')` }, /^main\.ts:3: Error: at the top$/],
+  [
+    'throws',
+    { 'main.mjs': `\n\nthrow new Error('at the top')` },
+    /^main\.mjs:3: Error: at the top$/,
+  ],
   [
     'throws in another file',
     { 'main.ts': `import './a.ts'`, 'a.ts': `\nnull.x` },
@@ -108,13 +112,13 @@ const refused: [what: string, files: { [path: string]: string }, message: RegExp
   ],
   [
     'imports from outside',
-    { 'main.ts': `import '../x.ts'` },
-    /^main\.ts:1: .*outside of the scripts folder$/,
+    { 'main.mjs': `import '../x.ts'` },
+    /^main\.mjs:1: .*outside of the scripts folder$/,
   ],
   [
     'imports a missing package',
-    { 'main.ts': `import 'vitest'` },
-    /^main\.ts:1: the package vitest is not there: looked in \/.*\/node_modules, and nowhere else$/,
+    { 'main.mjs': `import 'vitest'` },
+    /^main\.mjs:1: the package vitest is not there: looked in \/.*\/node_modules, and nowhere else$/,
   ],
   [
     'imports a missing name',
@@ -123,7 +127,7 @@ const refused: [what: string, files: { [path: string]: string }, message: RegExp
   ],
   [
     'imports an unknown file',
-    { 'main.ts': `import './a.txt'`, 'a.txt': '' },
+    { 'main.mjs': `import './a.txt'`, 'a.txt': '' },
     /^a\.txt: the file is no ES module/,
   ],
   [
@@ -133,34 +137,34 @@ const refused: [what: string, files: { [path: string]: string }, message: RegExp
   ],
   [
     'registers twice',
-    { 'main.ts': `${minimal}\n${minimal}` },
-    /^main\.ts:2: .*on_rpc: x has a handler already$/,
+    { 'main.mjs': `${minimal}\n${minimal}` },
+    /^main\.mjs:2: .*on_rpc: x has a handler already$/,
   ],
   [
     'registers no function',
-    { 'main.ts': `\nguildhall.on_join(1)` },
-    /^main\.ts:2: .*not a function$/,
+    { 'main.mjs': `\nguildhall.on_join(1)` },
+    /^main\.mjs:2: .*not a function$/,
   ],
   [
     'registers a reserved kind',
-    { 'main.ts': `guildhall.on_message(27, () => {})` },
-    /^main\.ts:1: .*kind must be/,
+    { 'main.mjs': `guildhall.on_message(27, () => {})` },
+    /^main\.mjs:1: .*kind must be/,
   ],
   [
     'registers a built-in method',
-    { 'main.ts': `guildhall.on_rpc('party.x', () => 1)` },
-    /^main\.ts:1: .*method must be/,
+    { 'main.mjs': `guildhall.on_rpc('party.x', () => 1)` },
+    /^main\.mjs:1: .*method must be/,
   ],
   ...['lag.start', 'lag.flush', 'lag.status'].map(
     (name): [string, { [path: string]: string }, RegExp] => [
       `registers ${name}, which the console calls without a script`,
-      { 'main.ts': `guildhall.on_rpc('${name}', () => 1)` },
-      /^main\.ts:1: .*method must be/,
+      { 'main.mjs': `guildhall.on_rpc('${name}', () => 1)` },
+      /^main\.mjs:1: .*method must be/,
     ],
   ),
   [
     'ends its process',
-    { 'main.ts': `process.exit(3)` },
+    { 'main.mjs': `process.exit(3)` },
     /the worker ended: it exited with code 3$/,
   ],
 ]

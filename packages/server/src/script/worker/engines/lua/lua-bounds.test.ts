@@ -99,39 +99,46 @@ describe('guildhall.fail in Lua', () => {
 })
 
 describe('numbers of JSON in Lua', () => {
-  it.each([
-    ['1e18', 'integer', '1000000000000000000'],
-    ['-0', 'integer', '0'],
-    ['9007199254740993', 'integer', '9007199254740993'],
-    ['-9223372036854775808', 'integer', '-9223372036854775808'],
-    ['1e19', 'float', '1e+19'],
-    ['1.5', 'float', '1.5'],
-  ])('[S-LANG-1] %s is %s', async (json, type, shown) => {
+  it('[S-LANG-1] are integers or floats as they are written', async () => {
     const { rpc } = await start(`
       guildhall.on_rpc("number", function(ctx, body)
         local value = guildhall.json.decode(body)[1]
         return math.type(value) .. " " .. tostring(value)
       end)
     `)
-    expect(await rpc('number', `[${json}]`)).toBe(`${type} ${shown}`)
+    const numbers = [
+      ['1e18', 'integer 1000000000000000000'],
+      ['-0', 'integer 0'],
+      ['9007199254740993', 'integer 9007199254740993'],
+      ['-9223372036854775808', 'integer -9223372036854775808'],
+      ['1e19', 'float 1e+19'],
+      ['1.5', 'float 1.5'],
+    ]
+    for (const [json, shown] of numbers) expect(await rpc('number', `[${json}]`)).toBe(shown)
   })
 })
 
 describe('built-ins of Lua that never end', () => {
-  it.each([
-    ['moves nothing, on and on', 'table.move({}, 1, math.maxinteger - 1, 2)'],
-    ['moves backwards', 'local t = {} table.move(t, 1, math.maxinteger - 1, 2, t)'],
-  ])('[S-LIM-1] %s: it is interrupted, and the state lives on', async (_what, code) => {
+  it('[S-LIM-1] are interrupted, and the state lives on', async () => {
     const { rpc, host } = await start(
       `
       local count = 0
-      guildhall.on_rpc("round", function() count = count + 1 ${code} end)
+      guildhall.on_rpc("move", function()
+        count = count + 1
+        table.move({}, 1, math.maxinteger - 1, 2)
+      end)
+      guildhall.on_rpc("move_backwards", function()
+        count = count + 1
+        local t = {}
+        table.move(t, 1, math.maxinteger - 1, 2, t)
+      end)
       guildhall.on_rpc("count", function() return count end)
     `,
       { deadline_ms: 50 },
     )
-    expect(await rpc('round')).toEqual({ error: 'RPC handler timed out' })
-    expect(await rpc('count')).toBe('1')
+    expect(await rpc('move')).toEqual({ error: 'RPC handler timed out' })
+    expect(await rpc('move_backwards')).toEqual({ error: 'RPC handler timed out' })
+    expect(await rpc('count')).toBe('2')
     expect(host.metrics().script_worker_restarts_total).toBe(0)
   })
 

@@ -11,13 +11,15 @@ const counted = (handlers: readonly Case[], form: '()' | 'async ()') => `
     .map(([what, code]) => `guildhall.on_rpc('${what}', ${form} => { count += 1; ${code} })`)
     .join('\n')}
 `
-const start = (main: string, more: { [path: string]: string } = {}, config = {}) =>
-  startHarness({ files: { 'main.ts': main, ...more }, config: { ...sandboxed, ...config } })
+const start = (main: string, config = {}) =>
+  startHarness({ files: { 'main.mjs': main }, config: { ...sandboxed, ...config } })
 
 describe('a sandboxed script of TypeScript', () => {
   it('[S-SEL-5] [S-SEL-7] [S-HK-1] [S-API-5] strips types, imports its files, answers and sends', async () => {
-    const { rpc, message, delivered } = await start(
-      `
+    const { rpc, message, delivered } = await startHarness({
+      config: sandboxed,
+      files: {
+        'main.ts': `
       import { greet } from './lib/greet.ts'
       import items from './items.json' with { type: 'json' }
       type Seen = { n: number }
@@ -33,11 +35,10 @@ describe('a sandboxed script of TypeScript', () => {
         guildhall.broadcast(101, body, undefined, { except: [7] })
       })
     `,
-      {
         'lib/greet.ts': '\ufeffexport const greet = (name: string): string => "hey " + name',
         'items.json': '\ufeff["sword"]',
       },
-    )
+    })
     expect(await rpc('who', 'ö')).toContain(
       '"said":"hey ö","items":["sword"],"big":9007199254740993}',
     )
@@ -121,18 +122,18 @@ describe('a sandboxed script of TypeScript', () => {
     expect(await rpc('later')).toEqual({ error: 'RPC handler error' })
     const shown = lines('warn').map(({ fields }) => [fields?.at, fields?.reason])
     expect(shown).toEqual([
-      ['main.ts:6', 'Error: away'],
-      ['main.ts:9', 'Error: later'],
+      ['main.mjs:6', 'Error: away'],
+      ['main.mjs:9', 'Error: later'],
     ])
   })
 
   it.each([
     ['does not parse', { 'main.ts': '\nconst = 1' }, /^main.ts:2: /],
     ['throws', { 'main.ts': '\nthrow new Error("at the top")' }, /^main.ts:2: Error: at the top/],
-    ['imports a module of Node', { 'main.ts': "import 'node:fs'" }, /there is no module node:fs/],
-    ['imports what is not there', { 'main.ts': "import './a.ts'" }, /there is no file .\/a.ts/],
-    ['leaves its folder', { 'main.ts': "import '../a.ts'" }, /lies outside/],
-    ['waits', { 'main.ts': 'await guildhall.session_list()' }, /session_list.*on_start/],
+    ['imports a module of Node', { 'main.mjs': "import 'node:fs'" }, /there is no module node:fs/],
+    ['imports what is not there', { 'main.mjs': "import './a.ts'" }, /there is no file .\/a.ts/],
+    ['leaves its folder', { 'main.mjs': "import '../a.ts'" }, /lies outside/],
+    ['waits', { 'main.mjs': 'await guildhall.session_list()' }, /session_list.*on_start/],
   ])('[S-SEL-3] [S-TIER-2] refuses the start when it %s', async (_what, files, message) => {
     const { host } = openHarness({ files, config: sandboxed })
     await expect(host.start()).rejects.toThrow(message)
@@ -158,7 +159,7 @@ const endless: Case[] = [
 
 describe('a slice of the sandbox that is past its deadline', () => {
   it('[S-LIM-1] is interrupted whatever it does, and the state lives on', async () => {
-    const { rpc, host } = await start(counted(endless, 'async ()'), {}, { deadline_ms: 100 })
+    const { rpc, host } = await start(counted(endless, 'async ()'), { deadline_ms: 100 })
     for (const [at, [what]] of endless.entries()) {
       expect(await rpc(what), what).toEqual({ error: 'RPC handler timed out' })
       expect(await rpc('count'), what).toBe(String(at + 1))
@@ -172,7 +173,6 @@ describe('a slice of the sandbox that is past its deadline', () => {
       guildhall.on_rpc('round', () => [].indexOf.call({ length: 2 ** 53 - 1 }, 1))
       guildhall.on_rpc('ping', () => 'pong')
     `,
-      {},
       { deadline_ms: 100 },
     )
     expect(await rpc('round')).toEqual({ error: 'RPC handler timed out' })
@@ -190,7 +190,7 @@ const greedy: Case[] = [
 ]
 
 it('[S-TIER-5] the memory of the sandbox is bounded, whatever fills it', async () => {
-  const { rpc, host } = await start(counted(greedy, '()'), {}, { deadline_ms: 5000, memory_mb: 16 })
+  const { rpc, host } = await start(counted(greedy, '()'), { deadline_ms: 5000, memory_mb: 16 })
   for (const [at, [what]] of greedy.entries()) {
     expect(await rpc(what), what).toEqual({ error: 'RPC handler error' })
     expect(await rpc('count'), what).toBe(String(at + 1))

@@ -8,7 +8,7 @@ const functions = {
 
 const start = (main: string, config = {}) =>
   startHarness({
-    files: { 'main.ts': `let count = 0\n${main}\nguildhall.on_rpc('count', () => ++count)` },
+    files: { 'main.mjs': `let count = 0\n${main}\nguildhall.on_rpc('count', () => ++count)` },
     config: { tier: 'sandboxed', deadline_ms: 100, ...config },
     functions,
   })

@@ -132,7 +132,7 @@ describe('the memory of the sandbox', () => {
   it('[S-TIER-5] [S-TIER-4] a script that hands out too much sees an error, and serves on', async () => {
     const { rpc, host, lines, until } = await startHarness({
       files: {
-        'main.ts': `
+        'main.mjs': `
         const large = 'x'.repeat(25 * 1048576)
         let count = 0
         guildhall.on_rpc('encode', () => {
