@@ -11,8 +11,10 @@ import type { EdgeLink, Links } from './links.ts'
 import type { Report } from './messages.ts'
 import { createRecent } from './recent.ts'
 import type { RelayDeps } from './relay-deps.ts'
+import { createUnheardLeaves } from './unheard-leaves.ts'
 import { Visit } from './visit.ts'
 import type { VisitDeps } from './visit-deps.ts'
+import { accountOf } from './wire-values.ts'
 
 type EdgeSideDeps = RelayDeps & {
   links: Links
@@ -38,6 +40,11 @@ export function createEdgeSide(deps: EdgeSideDeps) {
   const overs = new Map<number, () => void>()
   let visitsMade = 0
   let callsMade = 0
+  const unheard = createUnheardLeaves({
+    ...{ clock, bus: deps.bus, graceMs: deps.graceMs, linkTo: links.to, nextVisit },
+    isThere: (boot) => membership.isThere(boot),
+    over: idleUnlessUsed,
+  })
 
   const visitDeps: VisitDeps = {
     ...deps,
@@ -56,21 +63,37 @@ export function createEdgeSide(deps: EdgeSideDeps) {
       callsMade += 1
       return callsMade
     },
+    leftUnheard(participant, boot, place) {
+      const { away, context } = participant
+      const account = accountOf(participant)
+      if (account === null || place?.room_id === null) return
+      // It has come to the owner again, by the same link.
+      if (away instanceof Visit && away.boot === boot && visits.has(away.number)) return
+      unheard.add({ boot, participant: context.participant, account, roomId: place?.room_id })
+    },
     over(visit) {
       visits.delete(visit.number)
       overs.get(visit.number)?.()
       overs.delete(visit.number)
       for (const [participant, each] of claimed)
         if (each.number === visit.number) claimed.delete(participant)
-      const isUsed = visits.values().some(({ link }) => link === visit.link)
-      if (!isUsed) links.idle(visit.link)
+      idleUnlessUsed(visit.link)
     },
   }
 
-  function open(boot: string, participant?: Participant): Visit {
+  function nextVisit(): number {
     visitsMade += 1
+    return visitsMade
+  }
+
+  function idleUnlessUsed(link: EdgeLink): void {
+    const isUsed = visits.values().some((visit) => visit.link === link) || unheard.uses(link)
+    if (!isUsed) links.idle(link)
+  }
+
+  function open(boot: string, participant?: Participant): Visit {
     const visit = new Visit(
-      { number: visitsMade, boot, ...(participant && { participant }) },
+      { number: nextVisit(), boot, ...(participant && { participant }) },
       visitDeps,
     )
     visits.set(visit.number, visit)
@@ -89,7 +112,7 @@ export function createEdgeSide(deps: EdgeSideDeps) {
 
   return {
     get size() {
-      return visits.size + claimed.size
+      return visits.size + claimed.size + unheard.size
     },
     async enter(participant: Participant, request: EnterRequest, at?: RoomPlace): Promise<Entered> {
       const { receiver } = participant
@@ -97,6 +120,7 @@ export function createEdgeSide(deps: EdgeSideDeps) {
       if (participant.receiver !== receiver) return { is: 'done' }
       if (boot === undefined) return { is: 'refused', reason: 'room not found' }
       if (!deps.bus.isUp || !membership.isThere(boot)) return { is: 'refused', reason: unavailable }
+      unheard.overtaken(boot, participant.context.participant)
       const { away } = participant
       const visit = away instanceof Visit && away.boot === boot ? away : open(boot, participant)
       return visit.enter(request, { mayCreate: at?.mayCreate ?? false })
@@ -159,6 +183,7 @@ export function createEdgeSide(deps: EdgeSideDeps) {
         for (const number of report.visits) visits.get(number)?.deliveredPositions(frames)
       } else {
         const visit = visits.get(report.visit)
+        if (unheard.reported(link, report)) return
         if (visit?.link === link) visit.reported(report)
         // The answer to a claim that was given up before the owner had begun with it.
         else if (report.type === 'claimed') link.send({ type: 'release', visit: report.visit })
@@ -166,7 +191,9 @@ export function createEdgeSide(deps: EdgeSideDeps) {
     },
     linkOver(link: EdgeLink): void {
       for (const visit of [...visits.values()]) if (visit.link === link) visit.linkLost()
+      unheard.linkOver(link)
     },
+    stop: unheard.stop,
   }
 
   type Places = Awaited<ReturnType<typeof directory.placesOf>>
@@ -235,11 +262,13 @@ export function createEdgeSide(deps: EdgeSideDeps) {
       return participant === null ? undefined : play().visits.claim(participant, account)
     }
     if (!membership.isThere(boot)) return undefined
+    if (participant !== null && unheard.has(boot, participant)) return undefined
     const visit = open(boot)
     const answer = await visit.claim(account, participant)
     if (answer === undefined) return undefined
-    // It is in a room here by another edge, and has left the one that it was to come back to.
-    if (play().visits.participant(answer.participant)?.isConnected) {
+    // It is in a room here by another edge, or has left the one that it was to come back to.
+    const { participant: id } = answer
+    if (play().visits.participant(id)?.isConnected || unheard.has(boot, id)) {
       visit.release()
       return undefined
     }

@@ -142,6 +142,7 @@ export function createRelay(deps: RelayDeps): Relay {
     leave: coordination.leave,
     async stop() {
       coordination.stop()
+      edge.stop()
       links.stop()
       await places.stop().catch(() => {})
     },

@@ -48,7 +48,7 @@ export class Visit implements Away {
   #place: Place | undefined
   #entering: { call: number; receiver: Receiver; answer(entered: Entered): void } | undefined
   #claiming: ((claimed: Claimed | undefined) => void) | undefined
-  #arriving: (() => void) | undefined
+  readonly #arriving = Promise.withResolvers<void>()
   #leaving: (() => void) | undefined
   /** What comes for the client is not of the room that it is in. */
   #isMuted = false
@@ -56,6 +56,8 @@ export class Visit implements Away {
   #unsent: OutgoingFrame[] = []
   /** Whose connection is over. */
   #droppedId = 0
+  /** The same, if it has left with it. */
+  #leaver: Participant | undefined
   #returnUntilMs = 0
 
   constructor(
@@ -112,9 +114,7 @@ export class Visit implements Away {
     this.#link.send({ type: 'arrive', visit: this.number, flags: participant.flags })
     this.#state = 'member'
     if (place !== undefined) this.#deps.visits.goAway(participant, this, place)
-    return new Promise((resolve) => {
-      this.#arriving = resolve
-    })
+    return this.#arriving.promise
   }
 
   release(): void {
@@ -169,12 +169,14 @@ export class Visit implements Away {
   left(): void {
     if (this.#state === 'over' || this.#state === 'parted') return
     this.#sendOwnLeft('left')
+    if (this.#state === 'waiting') this.#endUnheard()
+    else this.#part()
+  }
+
+  #part(): void {
     this.#isMuted = true
-    if (this.#state === 'waiting') this.#end()
-    else {
-      this.#state = 'parted'
-      this.#link.send({ type: 'moved', visit: this.number })
-    }
+    this.#state = 'parted'
+    this.#link.send({ type: 'moved', visit: this.number })
   }
 
   depart(seat: SeatFate, unsent: readonly OutgoingFrame[]): void {
@@ -182,12 +184,13 @@ export class Visit implements Away {
     const dropped = this.#participant
     if (seat !== 'none' && dropped !== undefined) this.#deps.dropped(dropped, this.boot)
     this.#droppedId = dropped?.context.participant ?? 0
+    if (seat === 'none') this.#leaver = dropped
     this.#participant = undefined
     this.#answer({ is: 'done' })
     this.#leaving?.()
     this.#calls.forget()
     if (wasWaiting && seat === 'none') this.#link.send({ type: 'depart', visit: this.number, seat })
-    if (this.#state === 'over' || wasWaiting) this.#end()
+    if (this.#state === 'over' || wasWaiting) this.#endUnheard()
     else {
       this.#link.send({ type: 'depart', visit: this.number, seat })
       this.#unsent = [...unsent]
@@ -202,7 +205,7 @@ export class Visit implements Away {
     else if (report.type === 'replied') this.#calls.replied(report)
     else if (report.type === 'leftRoom') this.#leftRoom(report.room_id)
     else if (report.type === 'claimed') this.#claimed(report)
-    else if (report.type === 'arrived') this.#hasArrived()
+    else if (report.type === 'arrived') this.#arriving.resolve()
     else if (report.type === 'over') this.#ownerIsDone()
     else this.#calls.messageDone(report, receiver)
   }
@@ -227,12 +230,12 @@ export class Visit implements Away {
     const state = this.#state
     const isLeaving = this.#leaving !== undefined
     this.#calls.fail()
-    this.#hasArrived()
+    this.#arriving.resolve()
     this.#answer({ is: 'refused', reason: unavailable })
     this.#claiming?.(undefined)
     this.#leftRoom(null)
     const participant = this.#participant
-    if (participant === undefined || state === 'asking' || state === 'parted') this.#end()
+    if (participant === undefined || state === 'asking' || state === 'parted') this.#endUnheard()
     else if (isLeaving) this.#leaveAtOnce()
     else if (state === 'waiting') this.#returnLater()
     else this.#waitForReturn(participant)
@@ -268,13 +271,8 @@ export class Visit implements Away {
   #enterTimedOut(): void {
     const entering = this.#entering
     if (entering === undefined) return
-    if (this.#state === 'asking') {
-      this.#isMuted = true
-      this.#link.send({ type: 'moved', visit: this.number })
-      this.#state = 'parted'
-    } else {
-      this.#link.send({ type: 'cancel', visit: this.number, call: entering.call })
-    }
+    if (this.#state === 'asking') this.#part()
+    else this.#link.send({ type: 'cancel', visit: this.number, call: entering.call })
     this.#answer({ is: 'refused', reason: unavailable })
   }
 
@@ -367,12 +365,8 @@ export class Visit implements Away {
     this.#sendOwnLeft(why === 'left' ? 'left' : 'removed')
     if (!this.#link.isOver) this.#link.send({ type: 'depart', visit: this.number, seat: 'none' })
     if (participant?.away === this) this.#deps.visits.comeBack(participant)
-    this.#end()
-  }
-
-  #hasArrived(): void {
-    this.#arriving?.()
-    this.#arriving = undefined
+    if (why === 'left') this.#endUnheard()
+    else this.#end()
   }
 
   #sendOwnLeft(departure: Departure): void {
@@ -386,11 +380,18 @@ export class Visit implements Away {
     this.#participant?.receiver.deliver(outgoingFrame(kind, body), false)
   }
 
+  /** It has left for good, and the link on which it said so is lost, or may be. */
+  #endUnheard(): void {
+    const leaver = this.#state === 'over' ? undefined : (this.#participant ?? this.#leaver)
+    this.#end()
+    if (leaver !== undefined) this.#deps.leftUnheard(leaver, this.boot, this.#place)
+  }
+
   #end(): void {
     if (this.#state === 'over') return
     this.#state = 'over'
     this.#calls.fail()
-    this.#hasArrived()
+    this.#arriving.resolve()
     this.#answer({ is: 'refused', reason: unavailable })
     this.#leaving?.()
     this.#deps.over(this)
