@@ -105,10 +105,11 @@ export class CoreServer {
     exports.qs_recv(this.#handle, packet.length, this.#addressAt, this.#addressLength)
   }
 
-  /** The packets that are to leave now. */
+  /** The packets that are to leave now: those it has made, such as a Retry, then all others. */
   flush(send: (packet: Uint8Array, address: string) => void): void {
     const { exports } = this.#core
-    do {
+    let hasMade = this.#hasPackets()
+    for (;;) {
       const length = Number(exports.qs_next_send(this.#handle))
       if (length <= 0) return
       const at = exports.qs_tx_buffer(this.#handle)
@@ -116,7 +117,11 @@ export class CoreServer {
       const addressLength = Number(exports.qs_next_send_dest(this.#handle, this.#cell))
       if (addressLength <= 0) return
       send(packet, this.#text(addressLength))
-    } while (this.#hasPackets())
+      if (this.#hasPackets()) continue
+      if (!hasMade) return
+      // It has looked at no connection yet.
+      hasMade = false
+    }
   }
 
   /** What has happened since. */

@@ -36,6 +36,20 @@ test('[R-QU-7] a burst to all of a server takes little memory, and the server ke
   expect(Math.max(...servers.map(({ longest }) => longest()))).toBeLessThan(2048)
 })
 
+test('[R-QU-7] behind the answer to a first packet leaves what connections have to send', async () => {
+  const core = loadCore(mendEngine(await readEngineFile()), clock)
+  const { server, connections } = await connect(core)
+  const [connection = 0] = connections
+  server.send(connection, 7, burst, false)
+  const newcomer = await QuicClient.begin(7351, { socket: socketTo(server, connectionsOfOne + 1) })
+  onTestFinished(() => newcomer.vanish())
+  const sent = new Map<string, number>()
+  server.flush((packet, to) => sent.set(to, (sent.get(to) ?? 0) + packet.length))
+  expect([...sent.keys()]).toEqual([addressOf(connectionsOfOne + 1), addressOf(1)])
+  expect(sent.get(addressOf(1))).toBeGreaterThan(burst.length)
+  server.flush(() => expect.unreachable())
+})
+
 /** A server with its connections, whose packets go from one to the other at once. */
 async function connect(core: Http3WasmCore) {
   const server = new CoreServer(core, {
@@ -63,16 +77,23 @@ async function connect(core: Http3WasmCore) {
     }
   }
   for (let port = 1; port <= connectionsOfOne; port += 1) {
-    const address = `127.0.0.1:${port}`
-    const socket = Object.assign(new EventEmitter(), {
-      address: () => ({ port }),
-      send: (packet: Uint8Array) => server.receive(packet, address),
-    })
-    sockets.set(address, socket)
-    const client = await QuicClient.begin(7351, { socket: socket as unknown as Socket })
+    const socket = socketTo(server, port)
+    sockets.set(addressOf(port), socket)
+    const client = await QuicClient.begin(7351, { socket })
     onTestFinished(() => client.vanish())
     exchange()
   }
   expect(connections).toHaveLength(connectionsOfOne)
   return { server, connections, exchange, longest: () => longest }
+}
+
+const addressOf = (port: number) => `127.0.0.1:${port}`
+
+/** What a client sends on it the server has at once. */
+function socketTo(server: CoreServer, port: number): Socket {
+  const socket = Object.assign(new EventEmitter(), {
+    address: () => ({ port }),
+    send: (packet: Uint8Array) => server.receive(packet, addressOf(port)),
+  })
+  return socket as unknown as Socket
 }
