@@ -20,7 +20,7 @@ const http3Headers = 1
 /**
  * One QUIC connection at the node. The engine does not say which protocol was agreed on: the first
  * stream that brings bytes does. One that the peer alone sends on is HTTP/3, any other one is raw,
- * unless a request begins there: where a packet was lost, that may come first.
+ * unless a request begins there that is served: where a packet was lost, that may come first.
  */
 export class QuicPeer {
   readonly #deps: QuicPeerDeps
@@ -72,8 +72,8 @@ export class QuicPeer {
 
   #decide(stream: number, first: number | undefined): Protocol | undefined {
     const { engine, speakHttp3 } = this.#deps
-    const isRaw = isBidirectional(stream) && first !== http3Headers
-    if (isRaw) return rawProtocol(this.#connection)
+    const isRequest = first === http3Headers && speakHttp3 !== undefined
+    if (isBidirectional(stream) && !isRequest) return rawProtocol(this.#connection)
     if (speakHttp3 !== undefined) {
       this.#isWebTransport = true
       return speakHttp3(engine, this.#id, this.#connection)

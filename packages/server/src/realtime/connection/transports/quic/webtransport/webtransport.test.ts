@@ -169,7 +169,7 @@ describe('play', () => {
   })
 })
 
-test('[R-TR-1] with WebTransport off a browser is sent away, and raw QUIC serves', async () => {
+test('[R-TR-1, R-FR-1] with WebTransport off a browser is sent away, and raw QUIC serves', async () => {
   node = await startQuic({ webtransport: false })
   expect(node.realtime.transports.states().webtransport).toMatchObject({
     enabled: false,
@@ -179,6 +179,9 @@ test('[R-TR-1] with WebTransport off a browser is sent away, and raw QUIC serves
   client.write(2, control)
   expect((await client.closed()).code).toBe(0x100)
   expect((await node.join('t-ann')).established).toBe(true)
+  const broken = await node.connect()
+  broken.write(0, Uint8Array.of(1, 0, 0, 0))
+  expect(await broken.closed()).toEqual({ code: 4003, reason: 'protocol error: frame length' })
 })
 
 async function started(options: QuicFixtureOptions = {}): Promise<QuicClient> {
