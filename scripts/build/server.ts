@@ -185,11 +185,11 @@ const contractSource = join(root, 'packages/contract/src')
 function withParts(text: string): string {
   return text
     .replace("import { z } from 'zod'", "import * as z from 'zod'")
-    .replaceAll(/import \{([^}]*)\} from '@guildhall\/contract'/g, (_import, names: string) =>
-      namesIn(names)
-        .map((name) => `import { ${name} } from '${placeOf(name)}'`)
-        .join(';'),
-    )
+    .replaceAll(/import \{([^}]*)\} from '@guildhall\/contract'/g, (_import, names: string) => {
+      const imports = namesIn(names).map((name) => `import { ${name} } from '${placeOf(name)}'`)
+      // What follows stays in its line, which errors name.
+      return imports.join(';') + '\n'.repeat(names.split('\n').length - 1)
+    })
 }
 
 /** Where the contract's index takes each of its values from. */
