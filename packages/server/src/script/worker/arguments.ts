@@ -156,6 +156,7 @@ class Copier {
   }
 
   copyOperations(list: readonly unknown[]): Plain[] {
+    this.#count(list.length)
     const copied: Plain[] = []
     for (let n = 0; n < list.length; n += 1) {
       this.index = n
