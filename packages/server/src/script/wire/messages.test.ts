@@ -1,21 +1,34 @@
+import { serialize } from 'node:v8'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { encodeMessage, MessageReader } from './messages.ts'
-import type { FromWorker, ToWorker } from './protocol.ts'
+import { type FromWorker, parseFromWorker, type ToWorker } from './protocol.ts'
 
 const texts = fc.array(fc.option(fc.string({ unit: 'grapheme' })), { maxLength: 5 })
 const buffer = fc.array(fc.double(), { minLength: 5, maxLength: 9 }).map((words) => {
   return Float64Array.from(words).buffer
 })
-const value = fc.oneof(fc.bigInt(), fc.string(), fc.uint8Array(), fc.constant(undefined))
+const odd = fc.constantFrom(undefined, null, -0, Number.NaN)
+const value = fc.oneof(fc.bigInt(), fc.string(), fc.uint8Array(), odd, fc.array(odd))
 const id = fc.nat()
+
+const result = fc.oneof(
+  fc.record({ id, ok: fc.constant(true as const), value }),
+  fc.record(
+    {
+      ...{ id, ok: fc.constant(false as const), code: fc.constantFrom('conflict', 'http_error') },
+      ...{ message: fc.string(), index: id, reason: fc.string() },
+    },
+    { requiredKeys: ['id', 'ok', 'code', 'message'] },
+  ),
+)
 
 const calls = fc.record({
   type: fc.constant('batch' as const),
   calls: fc.nat({ max: 256 }),
   buffer,
   texts,
-  results: fc.array(fc.record({ id, ok: fc.constant(true as const), value }), { maxLength: 2 }),
+  results: fc.array(result, { maxLength: 3 }),
   now: fc.option(fc.record({ unixMs: fc.nat(), monotonicMs: fc.double({ noNaN: true }) }), {
     nil: undefined,
   }),
@@ -35,7 +48,7 @@ const output = fc.record({
       name: fc.string(),
       args: fc.array(value, { maxLength: 2 }),
     }),
-    { maxLength: 2 },
+    { maxLength: 3 },
   ),
   stopped: fc.array(fc.record({ id, invocation: id }), { maxLength: 2 }),
 })
@@ -54,6 +67,11 @@ function read(pieces: readonly Uint8Array[], bytesMax = 100_000) {
 
 function ofWords(words: readonly number[]): Buffer {
   return Buffer.from(Uint32Array.from(words).buffer)
+}
+
+function withLength(list: unknown[], length: number): unknown[] {
+  list.length = length
+  return list
 }
 
 describe('messages of a channel', () => {
@@ -107,6 +125,30 @@ describe('messages of a channel', () => {
     ['a batch with texts of no record', [20, 2, 0, 0, 0, 1, 0]],
   ])('[S-WP-4] are refused: %s', (_what, words) => {
     expect(read([ofWords(words)]).problem).toBe('what is no message')
+  })
+
+  const ofRare = (form: number, rare: object) => {
+    const bytes = serialize(rare)
+    return Buffer.concat([ofWords([16 + bytes.length, form, 0, 0, 0, 0]), bytes])
+  }
+
+  it.each([
+    ['calls that are no list', 2, { calls: 'no list' }],
+    ['a list of calls with nothing in it', 2, { calls: withLength([], 2 ** 32 - 1) }],
+    ['a list of calls that ends in a hole', 2, { calls: withLength([1, 1, null, 'x', []], 6) }],
+    ['results that are no list', 1, { results: { length: 0 } }],
+    ['a result without its number', 1, { results: ['1', true, 'x'] }],
+  ])('[S-WP-4] are refused: %s', (_what, form, rare) => {
+    expect(read([ofRare(form, rare)]).problem).toBe('what is no message')
+  })
+
+  it('[S-WP-4] hold no call that is cut off', () => {
+    const whole = [1, 1, null, 'sleep', [20]]
+    for (let length = 0; length < whole.length; length += 1) {
+      const [message] = read([ofRare(2, { calls: whole.slice(0, length) })]).messages
+      expect(message).toBeDefined()
+      expect(parseFromWorker(message) === undefined).toBe(length > 0)
+    }
   })
 
   it('[S-WP-4] are as long as their reader bears, and no longer', () => {
