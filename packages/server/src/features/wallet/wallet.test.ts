@@ -165,9 +165,10 @@ describe.each(testBackends)('a wallet on $name', (backend) => {
   it('[H-WAL-2] knows no wallet of nobody, also beside those that it knows', async () => {
     expect((await operator.read('nobody')).status).toBe(404)
     const user = await someone()
-    const ids = ['nobody', user, 'nobody', user]
+    const other = await someone()
+    const ids = ['nobody', user, 'no one', other, 'nobody', user, other]
     const answers = await Promise.all(ids.map((each) => operator.adjust(each, 'gold', 1)))
-    expect(answers.map(({ status }) => status)).toEqual([404, 200, 404, 200])
+    expect(answers.map(({ status }) => status)).toEqual([404, 200, 404, 200, 404, 200, 200])
     await scenario.setState(user, 'tombstoned')
     expect((await operator.adjust(user, 'gold', 1)).status).toBe(200)
     expect(await scenario.rowsOf('wallet_balances', "user_id = 'nobody'")).toEqual([])
