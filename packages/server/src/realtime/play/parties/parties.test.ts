@@ -152,6 +152,18 @@ describe('membership', () => {
     expect(await call(ann, 'status')).toMatchObject({ requests: [] })
   })
 
+  test('[R-PTY-3, R-PTY-9] a request that expires takes no invitation with it', async () => {
+    const { ann, bob } = await start()
+    const { party_id } = await found(ann)
+    await call(bob, 'join', { party_id })
+    await crowd.realtime.clock.advance(200_000)
+    await call(ann, 'invite', { party_id, target_user_id: 'u-bob' })
+    await crowd.realtime.clock.advance(100_000)
+    const invited = { requests: [], invitations: [{ user_id: 'u-bob' }] }
+    expect(await call(ann, 'status')).toMatchObject(invited)
+    expect(await call(bob, 'accept', { party_id })).toMatchObject({ members: [{}, {}] })
+  })
+
   test('[R-PTY-6] who stays away leaves; who comes back gets the present state', async () => {
     const { ann, bob, party_id } = await together()
     bob.end()

@@ -23,7 +23,7 @@ export class PendingMembers {
     this.#deps = deps
     const { clock, ttlMs, changed } = deps
     this.#expiring = createDeadlineQueue<Pending>({ clock, delayMs: ttlMs }, (due) => {
-      this.forget(due.party, due.userId)
+      this.#expire(due)
       changed(due.party)
     })
   }
@@ -99,6 +99,13 @@ export class PendingMembers {
       }
     }
     this.#requestsOf.clear()
+  }
+
+  /** Who has asked may have been invited since, and the other way round. */
+  #expire(due: Pending): void {
+    const { party, userId } = due
+    if (party.invitations.get(userId) === due) party.invitations.delete(userId)
+    else this.drop(due)
   }
 
   #add(party: Party, userId: string): Pending {
