@@ -192,6 +192,22 @@ export const json: Field<unknown> = {
   },
 }
 
+/** A field whose values are good only if `isGood` says so; `what` a bad one is. */
+export function checked<Value>(
+  field: Field<Value>,
+  isGood: (value: Value) => boolean,
+  what: string,
+): Field<Value> {
+  return {
+    write: field.write,
+    read(from) {
+      const value = field.read(from)
+      if (!isGood(value)) throw new BadMessage(what)
+      return value
+    },
+  }
+}
+
 export function oneOf<const Value extends string>(...values: Value[]): Field<Value> {
   return {
     write: (out, value) => out.u8(values.indexOf(value)),

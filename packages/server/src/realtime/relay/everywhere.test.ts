@@ -1,7 +1,9 @@
+import { envelopeBytesMax } from '@guildhall/contract'
 import { afterEach, expect, test } from 'vitest'
 import { joinAs } from '../play/rooms/rooms.fixture.ts'
 import { waiting } from '../realtime.fixture.ts'
 import { type ClusterFixture, startCluster } from './cluster.fixture.ts'
+import { encodeMessage } from './messages.ts'
 
 /** What reaches players wherever they are connected. */
 
@@ -116,9 +118,9 @@ test('[R-CL-10, R-CL-13] who signs in beside a directory that stalls is in, and 
   const first = await joinAs(one, 't-ann')
   await cluster.pass(1000)
   const letGo = two.stallDirectory()
-  await cluster.pass(500)
-  // It has been silent for long enough that nobody waits for it.
-  const second = await joinAs(two, 't-ann')
+  // Then it has been silent for long enough that nobody waits for it.
+  await cluster.pass(1000)
+  const second = await joinAs(two, 't-ann', 2)
   letGo()
   await cluster.pass(1500)
   expect(await first.closed).toEqual({ code: 4005, reason: 'session replaced' })
@@ -183,6 +185,11 @@ test('[R-CL-20] a draining node tries again when the live one is out of reach fo
   expect(await two.gateway.rooms()).toMatchObject([{ name: 'new' }])
 })
 
+function pushOf(kind: number, bodyBytes: number): Uint8Array {
+  const body = new Uint8Array(bodyBytes)
+  return encodeMessage('bt1-x', { type: 'push', user_ids: null, kind, body })
+}
+
 test('[R-CL-14] garbage, other versions and foreign messages on the bus change nothing', async () => {
   cluster = await startCluster()
   const [one, two] = cluster.nodes
@@ -194,10 +201,13 @@ test('[R-CL-14] garbage, other versions and foreign messages on the bus change n
     [2, 0],
     [1, 4, 98, 116, 49],
     Array.from({ length: 99 }, () => 255),
+    // Of these no frame could be made.
+    pushOf(2 ** 16, 2),
+    pushOf(27, envelopeBytesMax - 1),
   ]) {
     relay?.received(Uint8Array.from(bytes))
   }
-  expect(relay?.invalid).toBe(5)
+  expect(relay?.invalid).toBe(7)
   one.gateway.push(['u-bob'], 27, Buffer.from('{}'))
   await expect.poll(() => bob.received.length, waiting).toBe(1)
 })

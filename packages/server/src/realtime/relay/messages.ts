@@ -1,6 +1,7 @@
+import { envelopeBytesMax, envelopeBytesMin } from '@guildhall/contract'
 import {
-  BadMessage,
   bytes,
+  checked,
   decode,
   encode,
   flag,
@@ -21,6 +22,11 @@ import {
 
 /** What nodes say to each other. A node of another version is not understood. */
 export const protocolVersion = 1
+
+const bodyBytesMax = envelopeBytesMax - envelopeBytesMin
+/** What fits into a frame; of anything else none could be made. */
+const kind = checked(varint, (read) => read <= 0xffff, 'a kind that is none')
+const body = checked(bytes, ({ length }) => length <= bodyBytesMax, 'a body that is too large')
 
 const account = struct({
   session_id: text,
@@ -62,7 +68,7 @@ const asks = {
     participant: whole,
     account: nullable(account),
     flags: u32,
-    kind: varint,
+    kind,
     target,
     options: text,
     mayCreate: flag,
@@ -73,8 +79,8 @@ const asks = {
   /** It is in another room. */
   moved: struct({ visit: varint }),
   flags: struct({ visit: varint, flags: u32 }),
-  position: struct({ visit: varint, body: bytes }),
-  message: struct({ visit: varint, kind: varint, body: bytes, unreliable: flag }),
+  position: struct({ visit: varint, body }),
+  message: struct({ visit: varint, kind, body, unreliable: flag }),
   rpc: struct({ visit: varint, call: varint, method: text, payload: bytes }),
   depart: struct({ visit: varint, seat }),
   /** What was under way to a participant whose connection is over. */
@@ -92,10 +98,10 @@ const reports = {
   placed: struct({ visit: varint, place }),
   deliver: struct({ visits: list(varint), unreliable: flag, frame }),
   positions: struct({ visits: list(varint), frames: list(frame) }),
-  settled: struct({ visit: varint, kind: varint, outcome: oneOf('ok', 'failed', 'unavailable') }),
+  settled: struct({ visit: varint, kind, outcome: oneOf('ok', 'failed', 'unavailable') }),
   unhandled: struct({
     visit: varint,
-    kind: varint,
+    kind,
     reason: oneOf('no_handler', 'script_unavailable'),
     wasMessage: flag,
   }),
@@ -122,22 +128,22 @@ const contents = {
   /** The link is not known, or is over. */
   reset: struct({ link: bytes, ofEdge: flag }),
   send: struct({
-    kind: varint,
-    body: bytes,
+    kind,
+    body,
     unreliable: flag,
     participants: list(whole),
     hops: u8,
   }),
   broadcast: struct({
-    kind: varint,
-    body: bytes,
+    kind,
+    body,
     unreliable: flag,
     sender: whole,
     except: list(whole),
     topic: nullable(text),
   }),
   topic: struct({ topic: text, participant: whole, isJoin: flag }),
-  push: struct({ user_ids: nullable(list(text)), kind: varint, body: bytes }),
+  push: struct({ user_ids: nullable(list(text)), kind, body }),
   /** The participant has its connection on another node than its id says. */
   forward: struct({ participant: whole, boot: text }),
   /** A connection of this session is newer than that of the receiver. */
@@ -177,14 +183,7 @@ export const numbers = {
   asks: Object.keys(asks),
   reports: Object.keys(reports),
 }
-const version: typeof u8 = {
-  write: u8.write,
-  read(from) {
-    const read = u8.read(from)
-    if (read !== protocolVersion) throw new BadMessage('a message of another version')
-    return read
-  },
-}
+const version = checked(u8, (read) => read === protocolVersion, 'a message of another version')
 const head = struct({ version, from: text })
 const anyMessage = struct({ head, content })
 

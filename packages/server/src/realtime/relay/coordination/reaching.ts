@@ -4,6 +4,7 @@ import {
   type MatchmakerMatched,
   type PartyPush,
 } from '@guildhall/contract'
+import { BadMessage } from '../../../kernel/cluster/wire.ts'
 import { kindOf, type OutgoingFrame, outgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { AccountKey, Accounts } from '../../play/accounts.port.ts'
 import type { GatheringRecords } from '../../play/coordination.port.ts'
@@ -50,8 +51,13 @@ export function createReaching(local: () => Accounts) {
   }
 }
 
+/** @throws BadMessage for a match that is none */
 function ticketOf({ bytes }: OutgoingFrame): string {
   const body = Buffer.from(bytes.subarray(frameHeaderBytes))
-  const matched: MatchmakerMatched = JSON.parse(body.toString('utf8'))
-  return matched.ticket_id
+  try {
+    const matched: MatchmakerMatched = JSON.parse(body.toString('utf8'))
+    return matched.ticket_id
+  } catch {
+    throw new BadMessage('a match that is none')
+  }
 }
