@@ -36,6 +36,7 @@ export type Visits = {
   /** The topics that a participant is in. */
   topicsOf(participant: number): readonly string[]
   awaitUnsent(participant: number): void
+  awaitReturn(participant: number, isAwaited: () => boolean): void
   addUnsent(participant: number, unsent: readonly OutgoingFrame[]): void
   /** Closes the rooms whose names are not theirs any more. */
   closeRooms(isMeant: (room: { id: number; name: string | null }) => boolean): void
@@ -103,6 +104,7 @@ export function createVisits({ registry, rooms, entry, seats, finish }: VisitsDe
     claimOwn: seats.claim,
     topicsOf: (id) => [...(registry.byId(id)?.topics ?? [])],
     awaitUnsent: seats.awaitUnsent,
+    awaitReturn: seats.awaitReturn,
     addUnsent: seats.addUnsent,
     closeRooms(isMeant) {
       for (const room of [...rooms.all()]) if (isMeant(room)) rooms.close(room, endSeat)

@@ -255,6 +255,13 @@ for (const { title, at } of [
     older.create('lake')
     expect(await older.line()).toBe(`joined ${idOf(3, 1)} lake/`)
     await cluster.pass(500)
+    for (const node of [0, at]) {
+      const { script } = nodeAt(node)
+      const device = await joinAgain(nodeAt(node), 'bob')
+      const own = `join ${idOf(node + 1, node === 3 ? 1 : 2)}`
+      await expect.poll(() => script.hooks(), waiting).toContain(own)
+      device.end()
+    }
     const newer = await joinAs(nodeAt(at), 't-bob')
     expect(await newer.line()).toBe(`joined ${idOf(3, 1)} lake/`)
     expect(await older.closed).toMatchObject({ code: 4005 })

@@ -34,6 +34,9 @@ export function createOwnerSide(
       awaited.set(link, (awaited.get(link) ?? new Set()).add(participant))
       play().visits.awaitUnsent(participant)
     },
+    awaitReturn({ participant, link: { peer } }) {
+      play().visits.awaitReturn(participant, () => deps.membership.isThere(peer))
+    },
     returned({ participant, link }) {
       deps.forward(participant, link.peer)
       for (const topic of play().visits.topicsOf(participant)) {
@@ -89,7 +92,7 @@ export function createOwnerSide(
     },
     linkOver(link: OwnerLink): void {
       const visitors = byLink.get(link)
-      for (const visitor of [...(visitors?.values() ?? [])]) visitor.depart('kept', false)
+      for (const visitor of [...(visitors?.values() ?? [])]) visitor.depart('kept', true)
       for (const participant of awaited.get(link) ?? []) play().visits.addUnsent(participant, [])
       awaited.delete(link)
     },

@@ -22,6 +22,8 @@ export type VisitorDeps = {
   awaitTurn(visitor: Visitor): void
   /** Its edge is to say what it had not sent, as long as the link lasts. */
   awaitUnsent(visitor: Visitor): void
+  /** Its link is lost: its edge may still have its connection, and come back for it. */
+  awaitReturn(visitor: Visitor): void
   /** It has come back from another node than before, or by another link. */
   returned(visitor: Visitor): void
   over(visitor: Visitor): void
@@ -101,8 +103,8 @@ export class Visitor implements Receiver {
   }
 
   /** Its connection is over, or the way to it is. */
-  depart(seat: SeatFate, awaitsUnsent = true): void {
-    const { port, visits } = this.#deps
+  depart(seat: SeatFate, isLinkLost = false): void {
+    const { port, visits, awaitReturn, awaitUnsent } = this.#deps
     if (this.#state === 'claimed') {
       port.leave(this.participant, 'kept', [])
       if (seat === 'none') visits.end(this.participant, 'left')
@@ -111,7 +113,8 @@ export class Visitor implements Receiver {
       const fate = seat === 'kept_elsewhere' ? 'kept' : seat
       this.#state = 'gone'
       port.leave(this.participant, fate, [])
-      if (awaitsUnsent && fate !== 'none') this.#deps.awaitUnsent(this)
+      if (isLinkLost) awaitReturn(this)
+      else if (fate !== 'none') awaitUnsent(this)
     }
     this.#line = []
     this.#end()

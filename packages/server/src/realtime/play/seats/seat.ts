@@ -21,6 +21,8 @@ type SeatDeps = {
 export class Seat implements Receiver {
   readonly participant: Participant
   readonly droppedAtMs: number
+  /** Whether its connection is open at another node, and is to come back by a new link. */
+  isAwaited = (): boolean => false
   readonly #deps: SeatDeps
   #frames: OutgoingFrame[] = []
   #bytes = 0

@@ -29,6 +29,8 @@ export type Seats = {
   mayKeep(participant: Participant): boolean
   /** Keeps the seat, or hands it over: then it is claimed before the turn ends. */
   drop(participant: Participant, fate: SeatFate, unsent: readonly OutgoingFrame[]): void
+  /** The connection of a dropped participant may come back by a new link, while `isAwaited`. */
+  awaitReturn(participant: number, isAwaited: () => boolean): void
   /** The dropped participant that a new connection of the account takes over. */
   claim(account: Player): Awaitable<Claimed> | undefined
   /** The same, if its session is that of the connection. */
@@ -184,7 +186,8 @@ export function createSeats(deps: SeatsDeps): Seats {
       if (fate === 'kept') endBeyondMax()
     },
     claim(account) {
-      const seat = seatOf(account) ?? [...(byUser.get(account.user_id) ?? [])].at(-1)
+      const others = [...(byUser.get(account.user_id) ?? [])]
+      const seat = seatOf(account) ?? others.findLast((other) => !other.isAwaited())
       return seat && handOver(seat, account)
     },
     claimSame(account) {
@@ -202,6 +205,10 @@ export function createSeats(deps: SeatsDeps): Seats {
       if (seat !== undefined && returning.delete(participant)) put(seat)
     },
     awaitUnsent: (id) => seats.get(id)?.awaitUnsent(),
+    awaitReturn(id, isAwaited) {
+      const seat = seats.get(id)
+      if (seat !== undefined) seat.isAwaited = isAwaited
+    },
     addUnsent(id, unsent) {
       const participant = registry.byId(id)
       const seat = seats.get(id) ?? (participant && returning.get(participant))
