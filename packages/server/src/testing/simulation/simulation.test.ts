@@ -1,12 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { afterEach, expect, test, vi } from 'vitest'
-import { afterOthers } from '../../kernel/clock.ts'
+import { afterOthers, atEndOfTurn } from '../../kernel/clock.ts'
 import { Membership } from '../../kernel/cluster/membership.ts'
 import { Link } from '../../realtime/relay/link.ts'
 import { Visit } from '../../realtime/relay/visit.ts'
 import { createRandom } from '../crash/random.ts'
 import { chooseFaults, describeFault, type Fault, shorten } from './faults.ts'
 import { type Outcome, type Plan, simulate } from './simulate.ts'
+import { takeTurns } from './turns.ts'
 
 /** Nodes of the product under one seed, with all that can go wrong between them. */
 
@@ -55,6 +56,20 @@ async function report(seed: number, { violations, faults }: Outcome): Promise<st
 async function fails(plan: Plan): Promise<boolean> {
   return (await simulate(plan)).violations.length > 0
 }
+
+test('[R-CL-23] turns end until nothing is left to be done, promises included', async () => {
+  const turns = takeTurns()
+  const served: number[] = []
+  const serve = async (count: number) => {
+    for (let wait = 0; wait < count; wait += 1) await undefined
+    served.push(count)
+    if (count < 9) atEndOfTurn(() => void serve(count + 1))
+  }
+  atEndOfTurn(() => void serve(5))
+  await turns.pass()
+  turns.end()
+  expect(served).toEqual([5, 6, 7, 8, 9])
+})
 
 test('[R-CL-23] the same seed gives the same trace, and another one another', async () => {
   const plan = { seed: 7, runMs: 20_000 }

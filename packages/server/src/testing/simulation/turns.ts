@@ -17,15 +17,20 @@ export function takeTurns(): Turns {
   const atEnd = (task: () => void): void => void waiting.push(task)
   Object.assign(globalThis, { setImmediate: atEnd })
 
-  /** Node.js comes to the next tick once all promises that are settled have been served. */
+  /**
+   * Node.js comes to the next tick once all promises that are settled have been served; but a tick
+   * that a tick asks for comes before them.
+   */
   function endTurns(done: () => void): void {
-    process.nextTick(() => {
-      if (waiting.length === 0) return done()
-      const tasks = waiting
-      waiting = []
-      for (const task of tasks) task()
-      endTurns(done)
-    })
+    queueMicrotask(() => process.nextTick(endTurn, done))
+  }
+
+  function endTurn(done: () => void): void {
+    const tasks = waiting
+    waiting = []
+    for (const task of tasks) task()
+    if (tasks.length === 0) done()
+    else endTurns(done)
   }
 
   return {
