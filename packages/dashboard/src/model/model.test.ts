@@ -98,6 +98,9 @@ describe('stored text', () => {
       expect(namedParts(other)).toEqual([{ kind: 'text', text: other }])
     }
     expect(namedParts('')).toEqual([])
+    const many = namedParts(`${id} `.repeat(300))
+    expect(many.filter(({ kind }) => kind === 'account')).toHaveLength(200)
+    expect(many.map(({ text }) => text).join('')).toBe(`${id} `.repeat(300))
   })
 
   it('leaves lines, emoji and other writings alone', () => {

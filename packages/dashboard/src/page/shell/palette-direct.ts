@@ -24,7 +24,13 @@ const whole: readonly Direct[] = [
   {
     matches: /^user-[0-9a-f]{32}$/,
     reads: api.consoleAccounts.get,
-    target: (id) => ({ label: id, kind: 'account', glyph: 'person', to: '/accounts/$id' }),
+    target: (id) => ({
+      label: id,
+      namesAccounts: true,
+      kind: 'account',
+      glyph: 'person',
+      to: '/accounts/$id',
+    }),
   },
 ]
 

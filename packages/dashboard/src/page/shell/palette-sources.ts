@@ -47,6 +47,7 @@ export function useSources(filter: string): Found {
           { label: channel, kind: 'channel', glyph: 'chat', to: '/chat/$channel' },
           channel,
         ),
+        namesAccounts: true,
         params: { channel },
       }))
     },

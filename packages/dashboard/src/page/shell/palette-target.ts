@@ -4,6 +4,8 @@ import type { GlyphName } from '../kit/glyph.tsx'
 export type Target = {
   key: string
   label: string
+  /** Ids of accounts in the label are read as names: nobody gave it to themselves. */
+  namesAccounts?: true
   kind: string
   glyph: GlyphName
   to: string

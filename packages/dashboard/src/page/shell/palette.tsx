@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { Glyph } from '../kit/glyph.tsx'
 import { NamedWords } from '../kit/text/links.tsx'
+import { Text } from '../kit/text/text.tsx'
 import { useFound } from './palette-found.ts'
 import type { Target } from './palette-target.ts'
 
@@ -69,7 +70,7 @@ export function Palette({ onClose }: { onClose(): void }) {
           >
             <Glyph name={target.glyph} />
             <span className="one-line">
-              <NamedWords>{target.label}</NamedWords>
+              <Label of={target} />
             </span>
             <span className="kind">{target.kind}</span>
           </div>
@@ -78,4 +79,8 @@ export function Palette({ onClose }: { onClose(): void }) {
       {found.length === 0 && <p className="state">Nothing found</p>}
     </dialog>
   )
+}
+
+function Label({ of: { label, namesAccounts } }: { of: Target }) {
+  return namesAccounts ? <NamedWords>{label}</NamedWords> : <Text>{label}</Text>
 }

@@ -62,7 +62,8 @@ const columns: readonly Column<Entry>[] = [
 ]
 
 function What({ kind, text, ref: id }: Entry): ReactNode {
-  const words = <NamedWords>{text}</NamedWords>
+  // A group was named by whoever founded it, and an id there may be meant to read as somebody.
+  const words = kind === 'group' ? <Text>{text}</Text> : <NamedWords>{text}</NamedWords>
   if (id === null) return words
   if (kind === 'friend') {
     return (

@@ -20,5 +20,7 @@ it('digits of amounts are grouped, those of keys are not, and none is lost', () 
 
 it('[H-OPS-1] a name that somebody gave themselves is nobody else, whatever it looks like', () => {
   const value = `user-${'0'.repeat(32)}`
-  expect(drawn({ kind: 'text', value }, { name: 'username', isKey: true })).toBe(value)
+  for (const name of ['username', 'display_name', 'name']) {
+    expect(drawn({ kind: 'text', value }, { name, isKey: true })).toBe(value)
+  }
 })

@@ -34,7 +34,7 @@ export function Cell({ cell, column }: CellProps) {
 }
 
 /** What players chose for themselves: an id there may be meant to read as somebody's name. */
-const ownNames = new Set(['username', 'display_name', 'display_folded'])
+const ownNames = new Set(['username', 'display_name', 'display_folded', 'name'])
 
 /** The value as text, to be copied. */
 export function cellText({ kind, value }: DatabaseCell): string {
