@@ -1,5 +1,5 @@
 import type { AccountRow } from '@guildhall/contract'
-import { findAccount } from '../../data/accounts.ts'
+import { findAccounts } from '../../data/accounts.ts'
 import { base, type FieldKind, type Reading, type Words } from './field-kinds.ts'
 import type { Question } from './question.ts'
 
@@ -10,8 +10,9 @@ export function accountField(words: Words): FieldKind<AccountRow> {
     control: 'account',
     read: async (text) => {
       if (text.trim() === '') return { complaint: 'This is needed.' }
-      const account = await findAccount(text.trim())
-      return account === undefined ? { complaint: noAccount } : { value: account }
+      const [account, another] = await findAccounts(text.trim())
+      if (account === undefined) return { complaint: noAccount }
+      return another === undefined ? { value: account } : { complaint: twoAccounts }
     },
   }
 }
@@ -31,7 +32,8 @@ export function userField(words: Words): FieldKind<User> {
     control: 'account',
     read: async (text): Promise<Reading<User>> => {
       if (text === '') return { complaint: 'This is needed.' }
-      const account = await findAccount(text.trim())
+      const [account, another] = await findAccounts(text.trim())
+      if (another !== undefined) return { complaint: twoAccounts }
       return { value: { id: account?.id ?? text, account } }
     },
   }
@@ -44,6 +46,7 @@ export function optionalUser(words: Words): FieldKind<User | undefined> {
 }
 
 const noAccount = 'No account has this id, username or e-mail.'
+const twoAccounts = 'This is the username of one account and the e-mail of another: type an id.'
 
 /** Asked before something is stored for a user who is no account: mostly that is a slip. */
 export function askForStranger(user: User | undefined, action: string): Question | undefined {

@@ -29,8 +29,11 @@ export function AccountInput({ value, isBrief = false, ...attributes }: AccountI
     { enabled: filter !== '', keep: true },
   )
   const items = filter === '' ? [] : (data ?? [])
-  const exact = items.find(({ id, username }) => id === typed || username === typed)
-  const isUnknown = filter === typed && filter !== '' && data?.length === 0 && !isPlaceholderData
+  const isRead = filter === typed && !isPlaceholderData
+  const [exact, another] = items.filter(
+    (row) => row.id === typed || row.username === typed || (isRead && isByEmail(typed, row)),
+  )
+  const isUnknown = isRead && filter !== '' && data?.length === 0
   return (
     <>
       <input
@@ -49,7 +52,7 @@ export function AccountInput({ value, isBrief = false, ...attributes }: AccountI
         ))}
       </datalist>
       <span className="hint break" aria-live="polite">
-        {exact && !isBrief && (
+        {exact && another === undefined && !isBrief && (
           <>
             <Text>{exact.username}</Text>, <code>{exact.id}</code>
           </>
@@ -60,18 +63,29 @@ export function AccountInput({ value, isBrief = false, ...attributes }: AccountI
   )
 }
 
-/** Browsers offer only what has the typed text in it, and an e-mail is shown nowhere else. */
-function hintOf(typed: string, { id, display_name }: Pick<AccountRow, 'id' | 'display_name'>) {
-  return isEmail(typed) || id === typed ? typed : (display_name ?? id)
+/** Whether it was not found by its username. */
+function isByEmail(typed: string, { username }: AccountRow): boolean {
+  return isEmail(typed) && !username.startsWith(typed)
 }
 
-/** Those whose username begins like this; if there are none, one more request by what it may be. */
+/** Browsers offer only what has the typed text in it, and an e-mail is shown nowhere else. */
+function hintOf(typed: string, row: AccountRow): string {
+  return row.id === typed || isByEmail(typed, row) ? typed : (row.display_name ?? row.id)
+}
+
+/**
+ * Those whose username begins like this; if there are none, one more request by what it may be. Of
+ * an id or an e-mail it is always whose it is, whatever names others took.
+ */
 async function suggested(client: ConsoleClient, typed: string): Promise<readonly AccountRow[]> {
   const { list, search } = client.consoleAccounts
   const limit = suggestionsMax
-  const named = await search({ query: { username_prefix: typed, limit } })
-  if (named.items.length > 0) return named.items
   if (isAccountId(typed)) return (await list({ query: { id: typed, limit: 1 } })).items
-  const by = isEmail(typed) ? { email: typed } : { display_name: typed.slice(0, nameMax) }
-  return (await search({ query: { ...by, limit } })).items
+  const { items } = await search({ query: { username_prefix: typed, limit } })
+  if (isEmail(typed)) {
+    const byEmail = await search({ query: { email: typed } })
+    return [...items, ...byEmail.items.filter(({ id }) => items.every((row) => row.id !== id))]
+  }
+  if (items.length > 0) return items
+  return (await search({ query: { display_name: typed.slice(0, nameMax), limit } })).items
 }

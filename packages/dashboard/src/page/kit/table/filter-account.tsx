@@ -1,5 +1,5 @@
 import { useEffect, useId, useState } from 'react'
-import { findAccount } from '../../data/accounts.ts'
+import { findAccounts } from '../../data/accounts.ts'
 import { useAccountName } from '../../data/names.ts'
 import { useRead } from '../../data/reads.ts'
 import { useSettled } from '../../data/settled.ts'
@@ -21,7 +21,7 @@ export function FilterAccount({ label, value, onValue, isMain }: FilterAccountPr
   const settled = useSettled(typed?.trim() ?? '')
   const found = useRead(
     ['accounts', 'exactly', settled],
-    async () => (await findAccount(settled))?.id ?? settled,
+    async () => (await findAccounts(settled))[0]?.id ?? settled,
     { enabled: settled !== '' },
   )
   const id = settled === '' ? '' : found.data
