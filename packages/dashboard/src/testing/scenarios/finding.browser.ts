@@ -28,7 +28,10 @@ export function findingTests(stage: () => LiveStage): void {
       ['ora', /^All accounts with this/, /\/accounts\?filter=ora$/],
       ['round is', /^Lines of the script/, /\/logs\?text=round/],
       ['Red T', /^Red Team.*group/, /\/groups\/\d+$/],
+      // What somebody gave a name to is called by that, and not by the name of another.
+      [dora.slice(0, 16), new RegExp(`^${dora}.*group`), /\/groups\/\d+$/],
     ]
+    const { id } = await node.client.groups.create({ body: { name: dora } })
     await stage().with(async ({ page, open, complaints }) => {
       await open('')
       await page.getByText('Background tasks').first().waitFor()
@@ -45,6 +48,7 @@ export function findingTests(stage: () => LiveStage): void {
       await page.getByRole('dialog', { name: 'New group' }).waitFor()
       expect(complaints).toEqual([])
     })
+    await node.client.groups.delete({ params: { id } })
   })
 
   it('[H-OPS-4] an id that says what it is of is searched for nowhere', async () => {
@@ -104,6 +108,13 @@ export function findingTests(stage: () => LiveStage): void {
         await expect.poll(() => offered.allTextContents()).toEqual([words])
         expect(await offered.getAttribute('value')).toBe(username)
       }
+      // The address of one is what another is called.
+      const address = 'support.case@example.com'
+      await stage().node.client.consoleAccounts.create({ body: { username: address } })
+      await account.fill(address)
+      await expect.poll(() => offered.count()).toBe(2)
+      await page.getByRole('dialog').getByRole('button', { name: 'Validate' }).click()
+      await page.getByText('the e-mail of another: type an id').waitFor()
       await account.fill('nobody-of-this-name')
       await page.getByText('No name begins like this').waitFor()
       expect(await offered.count()).toBe(0)
