@@ -1,4 +1,3 @@
-import type { ConsoleClient } from '@guildhall/client/console'
 import { Link } from '@tanstack/react-router'
 import { counted, duration, exactTime, grouped } from '../../../model/time.ts'
 import { restful } from '../../data/pace.ts'
@@ -8,16 +7,14 @@ import { useRestful } from '../../data/resting.ts'
 import { Facts, Pane } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
 import { ListHead } from '../../kit/table/list-head.tsx'
-import { Badge, type Tone } from '../../kit/text/badge.tsx'
+import { Badge } from '../../kit/text/badge.tsx'
 import { Copyable } from '../../kit/text/copy.tsx'
 import { NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime } from '../../kit/text/time.tsx'
 import { AuthorJson } from '../logs/author-json.tsx'
-import { levelTones } from '../logs/log-lines.tsx'
 import { MatchState } from './match-state.tsx'
-
-type Entries = Awaited<ReturnType<ConsoleClient['matchRecords']['entries']>>
+import { type Entries, momentsOf } from './moments.ts'
 
 /** One match: its record, and what happened in it in the order of time. */
 export function MatchPane({ id, onClose }: { id: string; onClose(): void }) {
@@ -29,7 +26,13 @@ export function MatchPane({ id, onClose }: { id: string; onClose(): void }) {
       const entries = await client.matchRecords.entries({ params: { match_id: id }, query })
       return { items: [entries], next: entries.logs_next_after }
     },
-    { everyMs: ([newest]) => (newest?.items[0]?.record.open === false ? false : everyMs(newest)) },
+    {
+      everyMs(pages) {
+        const [newest] = pages
+        if (newest?.items[0]?.record.open === false) return false
+        return everyMs(newest) * Math.max(pages.length, 1)
+      },
+    },
   )
   const { rows, error, again } = listing
   const [newest] = rows
@@ -83,53 +86,15 @@ function RecordRoom({ room_id, node_id, open }: Entries['record']) {
   )
 }
 
-type Moment = { key: string; at: number; tone: Tone; title: string; text: string }
-
-function momentsOf({ record, logs, telemetry_slices }: Entries): Moment[] {
-  const moments: Moment[] = [
-    { key: 'open', at: record.opened_at_unix_ms, tone: 'ok', title: 'opened', text: '' },
-    ...logs.map(
-      ({ log_id, created_at_unix_ms, level, tag, message }): Moment => ({
-        key: log_id,
-        at: created_at_unix_ms,
-        tone: levelTones[level],
-        title: tag === '' ? level : `${level} ${tag}`,
-        text: message,
-      }),
-    ),
-    ...telemetry_slices.map(
-      (slice): Moment => ({
-        key: slice.report_id,
-        at: slice.closed_at_unix_ms,
-        tone: 'accent',
-        title: `telemetry ${slice.context_kind}`,
-        text:
-          `${counted(slice.marker_total, 'marker')}, ${grouped(slice.accepted_total)} accepted, ` +
-          `${grouped(slice.rejected_total)} rejected, ${grouped(slice.corrected_total)} corrected`,
-      }),
-    ),
-  ]
-  if (record.closed_at_unix_ms !== undefined) {
-    const text = (record.termination_reason ?? '').replaceAll('_', ' ')
-    moments.push({
-      key: 'close',
-      at: record.closed_at_unix_ms,
-      tone: 'none',
-      title: 'closed',
-      text,
-    })
-  }
-  return moments.toSorted((a, b) => a.at - b.at)
-}
-
 type TimelineProps = { listing: Listing<Entries>; entries: Entries }
 
 function Timeline({ listing, entries }: TimelineProps) {
-  const { hasMore, more, isFetchingMore, readAtMs, again } = listing
+  const { hasMore, more, isFetchingMore, error, readAtMs, again } = listing
   const moments = momentsOf(entries)
   return (
     <section className="stack-tight" aria-label="Timeline">
       <ListHead title="Timeline" read={{ readAtMs, refetch: again }} />
+      {error !== null && <p className="small problem">The last reading failed.</p>}
       {hasMore && (
         <p className="row small muted">
           <span className="grow">The newest {grouped(entries.logs.length)} lines stand here.</span>
