@@ -76,7 +76,8 @@ export function dayTests(stage: () => LiveStage): void {
       await page.clock.install()
       await open('')
       await page.getByText('Background tasks').first().waitFor()
-      await page.clock.pauseAt(Date.now() + 1_000)
+      // Ahead of the page's clock, however long the way there takes.
+      await page.clock.pauseAt(Date.now() + 10_000)
       deploy("guildhall.on_rpc('daily', () => { throw new Error('nothing today') })")
       const methods = async () => (await node.client.runtime.get({})).script?.rpcs
       await expect.poll(methods).toContain('daily')

@@ -159,11 +159,11 @@ export function exportTests(stage: () => Stage, live: () => LiveStage): void {
   })
 }
 
-/** Two players enter a tournament that ends in three seconds, and one has the largest score. */
+/** Two players enter a tournament that ends in eight seconds, and one has the largest score. */
 async function playSeason({ node: { client }, seeded: { accounts } }: LiveStage): Promise<void> {
   const params = { id: 'season' }
   await client.leaderboards.create({ body: params })
-  const endMs = Date.now() + 3_000
+  const endMs = Date.now() + 8_000
   await client.tournaments.create({
     body: {
       ...{ id: 'season', leaderboard_id: 'season', registration_opens_at_unix_ms: 0 },
