@@ -14,6 +14,7 @@ import { NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 import { FailureTable, handlerOf, Place } from './failure-table.tsx'
+import { rejectedChange } from './rejected-change.ts'
 
 /** What fails in the script. */
 export function Failures() {
@@ -134,9 +135,9 @@ function Revision({ id, generation }: { id: string; generation: number }) {
 
 /** A change of the script that was not taken, as long as none was since. */
 export function RejectedChange() {
-  const newest = useScriptFailures().data?.reloads[0]
-  if (newest?.outcome !== 'rejected') return null
-  const { problem, files, generation, at_unix_ms } = newest
+  const rejected = rejectedChange(useScriptFailures().data?.reloads ?? [])
+  if (rejected === undefined) return null
+  const { problem, files, generation, at_unix_ms } = rejected
   return (
     <div className="note-box" data-tone="warn" role="status">
       <strong>The last change of the script was rejected</strong> <Time at={at_unix_ms} />:{' '}
