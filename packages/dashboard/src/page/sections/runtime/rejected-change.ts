@@ -4,10 +4,10 @@ import type { ScriptActivation } from '@guildhall/contract'
  * The change that was not taken, as long as none was since: a script that starts again, or takes
  * over for one that failed, is no change. Activations come newest first.
  */
-export function rejectedChange([
-  newest,
-  ...before
-]: readonly ScriptActivation[]): ScriptActivation | undefined {
+export function rejectedChange(
+  activations: readonly ScriptActivation[],
+): ScriptActivation | undefined {
+  const [newest, ...before] = activations
   if (newest === undefined) return undefined
   if (newest.outcome === 'rejected') return newest
   if (newest.reason !== 'restart' && newest.reason !== 'rollback') return undefined
