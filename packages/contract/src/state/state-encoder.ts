@@ -62,6 +62,8 @@ export class StateEncoder {
   compare(next: unknown): StateChange {
     const wasBroken = this.#isBroken
     if (this.#isCrowded()) this.#restart()
+    // A comparison that threw has left behind what is neither of the one value nor of the other.
+    if (wasBroken) this.#root.clear()
     this.#isBroken = true
     this.#depth = 0
     this.#isMuted = wasBroken || !this.#keepsRoot(next)

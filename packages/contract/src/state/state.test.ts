@@ -86,6 +86,14 @@ describe('changes of a state', () => {
     )
   })
 
+  it('[R-STA-2] a name that goes when a bad value has gone is kept from no one', () => {
+    const pair = createPair()
+    pair.sync({ shown: 1, secret: 2 })
+    expect(() => pair.sync({ shown: 1, more: 1, bad: undefined })).toThrow('no JSON')
+    pair.sync({ shown: 1, more: 2 })
+    expect(pair.join().view).toEqual({ shown: 1, more: 2 })
+  })
+
   it('[R-STA-3] has eight players who all move in at most 75 bytes', () => {
     const pair = createPair(2)
     const random = createRandom()
