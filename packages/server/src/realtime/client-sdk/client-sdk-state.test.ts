@@ -40,6 +40,11 @@ guildhall.room('cards', {
       return { table: room.state.table.length, members: room.members.length }
     },
     hand: (ctx, body, room) => room.state.hands[ctx.sender],
+    cycle(ctx, body, room) {
+      room.state.table.push({ card: 'cheat', by: ctx.sender })
+      const answer = {}
+      return Object.assign(answer, { answer })
+    },
     wait: (ctx, body, room) => void room.after(5, () => { room.state.turn = 'timer' }),
   },
   view: (state) => ({
@@ -215,11 +220,12 @@ describe('rooms with state', () => {
     expect((await askState(room.id)).status).toBe(404)
   })
 
-  it('[S-STA-2] a handler that throws, or leaves no JSON, leaves the state as it was', async () => {
+  it('[S-STA-2] a handler that throws, leaves or returns no JSON, leaves the state as it was', async () => {
     const ana = await join('table-2')
     await expect.poll(() => viewOf(ana.room)).toBeDefined()
     ana.room.send(103, 'x')
     ana.room.send(104, 'x')
+    await expect(ana.connection.rpc('cycle')).rejects.toThrow()
     ana.room.send(100, 'ace')
     await expect.poll(() => viewOf(ana.room)?.table).toHaveLength(1)
     expect(viewOf(ana.room)).not.toHaveProperty('bad')

@@ -57,21 +57,35 @@ export function mayFail(call: CallRecord): boolean {
 }
 
 /**
- * Places what a handler returned, if its hook answers. Returns its length, or -1 when it is too
- * large. Throws what the value's `toJSON` throws.
+ * What a handler returned as it is sent, if its hook answers: `placeAnswer` takes it. Throws what
+ * the value's `toJSON` throws.
  */
-export function encodeAnswer(call: CallRecord, value: unknown, output: Output): number {
-  if (isStateMade(call)) return placeText(answerText(value), output)
+export function encodeAnswer(call: CallRecord, value: unknown): Uint8Array | string | undefined {
+  if (isStateMade(call)) return answerText(value)
   switch (answerForms[call.hook]) {
     case 'reply':
-      return encodeReply(value, output)
+      return encodeReply(value)
     case 'json':
-      return placeText(answerText(value), output)
+      return answerText(value)
     case 'state':
-      return placeText(stateText(value), output, limits.stateBytes)
+      return stateText(value)
     default:
-      return 0
+      return undefined
   }
+}
+
+/** Places what `encodeAnswer` gave, and returns its length; -1 when it is too large. */
+export function placeAnswer(
+  call: CallRecord,
+  answer: Uint8Array | string | undefined,
+  output: Output,
+): number {
+  if (answer === undefined) return 0
+  const isState = answerForms[call.hook] === 'state'
+  const bytesMax = isState ? limits.stateBytes : limits.replyBytes
+  if (answer.length > bytesMax) return -1
+  const length = output.place(answer)
+  return length > bytesMax ? -1 : length
 }
 
 /** Whether the node waits for the state of a room. */
@@ -80,13 +94,13 @@ function isStateMade({ hook }: CallRecord): boolean {
 }
 
 /** An RPC's reply: bytes, text, nothing, or any other value as JSON. */
-function encodeReply(value: unknown, output: Output): number {
-  if (value === undefined || value === null) return 0
-  if (value instanceof Uint8Array || typeof value === 'string') return placeText(value, output)
+function encodeReply(value: unknown): Uint8Array | string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (value instanceof Uint8Array || typeof value === 'string') return value
   expectJson(value)
   const text = toJson(value)
   if (typeof text !== 'string') throw new TypeError('the reply is neither bytes, text nor JSON')
-  return placeText(text, output)
+  return text
 }
 
 /** What a hook of rooms answers; only nothing is null, and not a NaN or a function. */
@@ -101,16 +115,6 @@ function answerText(value: unknown): string {
 function stateText(value: unknown): string {
   if (value === undefined || value === null) return 'null'
   return toJson(copyJson('on_unload', value)) ?? 'null'
-}
-
-function placeText(
-  body: Uint8Array | string,
-  output: Output,
-  bytesMax: number = limits.replyBytes,
-): number {
-  if (body.length > bytesMax) return -1
-  const length = output.place(body)
-  return length > bytesMax ? -1 : length
 }
 
 /** What the node wrote; integers that a number cannot hold exactly are bigint. */

@@ -6,7 +6,7 @@ import { beginSlice, type Control, endSlice, isAttached, setOpenCalls } from './
 import { type Ending, noReply, status, timedOut } from './endings.ts'
 import type { Engine } from './engines/engine.ts'
 import { errorText, FailSignal, Interrupted, invalidArgument } from './errors.ts'
-import { callHandler, encodeAnswer, isImmediate, mayFail } from './handlers.ts'
+import { callHandler, encodeAnswer, isImmediate, mayFail, placeAnswer } from './handlers.ts'
 import { HostMap, HostSet } from './host-map.ts'
 import { type Invocation, newInvocation } from './invocation.ts'
 import { createLanes, type Lanes } from './lanes.ts'
@@ -249,8 +249,10 @@ export class Runner {
         this.#suspend(invocation, promise)
         return
       }
+      // An answer that is none fails the slice before it has changed the state of a room.
+      const answer = encodeAnswer(call, result)
       this.#deps.rooms.sliceEnded(call, this.output)
-      ending = this.#answerEnding(call, result)
+      ending = this.#answerEnding(call, answer)
     } catch (error) {
       this.#endSlice(invocation)
       this.output.rollback()
@@ -294,7 +296,7 @@ export class Runner {
     if (invocation.pending) this.#commitPending(invocation)
     let ending: Ending = noReply
     try {
-      if (call) ending = this.#answerEnding(call, value)
+      if (call) ending = this.#answerEnding(call, encodeAnswer(call, value))
     } catch (error) {
       ending = this.#errorEnding(error, call)
     }
@@ -369,8 +371,8 @@ export class Runner {
     this.#endSuspended(invocation, timedOut)
   }
 
-  #answerEnding(call: CallRecord, value: unknown): Ending {
-    const length = encodeAnswer(call, value, this.output)
+  #answerEnding(call: CallRecord, answer: Uint8Array | string | undefined): Ending {
+    const length = placeAnswer(call, answer, this.output)
     if (length === 0) return noReply
     return length < 0 ? { status: status.too_large, length: 0 } : { status: status.ok, length }
   }
