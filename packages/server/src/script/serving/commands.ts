@@ -13,12 +13,16 @@ type CommandDeps = {
   log: Log
   /** Whom a call of the worker runs for. */
   callerOf(call: number, room_id: number | null): ScriptCaller
+  /** Whether what it says of the states of rooms counts: else another script has them. */
+  hasStates(): boolean
 }
 
 type Commands = Pick<OutputVisitor, 'broadcast' | 'send' | 'command' | 'state' | 'saved'>
 
 /** Carries the commands of a script to the rest of the node. One that fails stops no other. */
-export function createCommands({ ports, metrics, log, callerOf }: CommandDeps): Commands {
+export function createCommands(deps: CommandDeps): Commands {
+  const { ports, metrics, log, callerOf, hasStates } = deps
+
   function deliver(work: () => void): void {
     metrics.commands += 1
     try {
@@ -38,8 +42,12 @@ export function createCommands({ ports, metrics, log, callerOf }: CommandDeps): 
     broadcast: (command) => deliver(() => ports.delivery.broadcast(command)),
     send: (command) => deliver(() => ports.delivery.send(command)),
     command: (command) => deliver(() => run(command)),
-    state: (message) => ports.states.deliverState(message),
-    saved: (state) => ports.states.saveState(state),
+    state(message) {
+      if (hasStates()) ports.states.deliverState(message)
+    },
+    saved(state) {
+      if (hasStates()) ports.states.saveState(state)
+    },
   }
 }
 

@@ -2,11 +2,12 @@ import type { NewCall } from '../calls.ts'
 import { hookCode, hooksByCode } from '../wire/hooks.ts'
 
 /**
- * What runs while on_start does: timers that it set, and filters, which its own writes to the
- * storage wait for.
+ * Whether a call waits while its script starts or hands over. What runs while on_start does: timers
+ * that it set, and filters, which its own writes to the storage wait for.
  */
-export function passesGate(call: NewCall): boolean {
-  return call.hook === hookCode.timer || isFilter(call)
+export function mustWait(call: NewCall, state: string): boolean {
+  if (state === 'starting') return call.hook !== hookCode.timer && !isFilter(call)
+  return state === 'paused' && !isFilter(call)
 }
 
 /** What is open may wait for it. */

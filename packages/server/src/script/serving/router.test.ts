@@ -7,7 +7,7 @@ import { createScripts, newCall } from './serving.fixture.ts'
 /** Two scripts under one router: `first` serves, `second` has loaded. */
 function create({ bindsRooms = false, bound = new Map<number, number>() } = {}) {
   const scripts = createScripts()
-  const { inbox, clock } = scripts
+  const { inbox, clock, states } = scripts
   const done: number[] = []
   const router = new Router({
     inbox,
@@ -28,7 +28,7 @@ function create({ bindsRooms = false, bound = new Map<number, number>() } = {}) 
       }),
     )
   return {
-    ...{ router, first, inbox, clock, outcomes, message, bound, done },
+    ...{ router, first, inbox, clock, outcomes, message, bound, done, states },
     endOfTurn: () => clock.advance(0),
     /** From here on a second script is active. */
     swap() {
@@ -156,6 +156,21 @@ it('[S-REL-5] [S-API-9] timers end with their script, those of bound rooms go on
     first.done(1)
     await clock.advance(1000)
     expect(first.got().length, String(bindsRooms)).toBe(bindsRooms ? 2 : 1)
+  }
+})
+
+it('[R-STA-6] states are of the script that has the room, also while the old one ends a call', () => {
+  for (const bindsRooms of [false, true]) {
+    const { first, swap, states } = create({ bindsRooms })
+    const say = ({ receive }: typeof first) =>
+      receive([op.state, 7, 0, 0, 1, 3, op.saved, 7, 1, 0], 0, ['{}'])
+    say(first)
+    const second = swap()
+    expect(states.splice(0)).toEqual(['7 is sent', '7 is saved'])
+    say(first)
+    expect(states.splice(0).length, String(bindsRooms)).toBe(bindsRooms ? 2 : 0)
+    say(second)
+    expect(states).toHaveLength(2)
   }
 })
 

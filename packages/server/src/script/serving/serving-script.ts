@@ -19,7 +19,7 @@ import type { NodeTime, OutputBatch } from '../wire/protocol.ts'
 import { CallBatches, matchOf, newOpenCall, type OpenCall } from './call-batches.ts'
 import { createCallEndings, lateCalls } from './call-endings.ts'
 import { createCommands } from './commands.ts'
-import { isFilter, passesGate } from './gates.ts'
+import { isFilter, mustWait } from './gates.ts'
 import type { CallSink, Identity, StartArgument } from './identity.ts'
 import { createOpenLanes } from './open-lanes.ts'
 
@@ -76,6 +76,8 @@ export class ServingScript {
   #methods: ReadonlySet<string> = new Set()
   /** Calls that wait for on_start, or for the end of a hand-over. */
   #gated: OpenCall[] = []
+  /** The states of rooms are its own: else another script has them. */
+  #hasStates = true
   /** Calls of the worker that wait for a feature. */
   #asked = 0
   readonly #whenSettled: (() => void)[] = []
@@ -194,7 +196,7 @@ export class ServingScript {
       call.settle({ status: 'lost' })
       return
     }
-    if (this.#mustWait(call)) this.#gated.push(this.#take(call))
+    if (mustWait(call, this.#state)) this.#gated.push(this.#take(call))
     else this.#send(call)
   }
 
@@ -215,10 +217,11 @@ export class ServingScript {
 
   /**
    * Another script is active from now on. What was not sent to the worker yet is the router's
-   * again; timers go on for the rooms that are bound to this script, if there are any.
+   * again; timers and states go on for the rooms that are bound to this script, if there are any.
    */
   retire({ keepsTimers }: { keepsTimers: boolean }): NewCall[] {
     this.#state = 'retired'
+    this.#hasStates = keepsTimers
     if (!keepsTimers) this.#timers.end()
     const calls: NewCall[] = []
     for (const open of this.#takeUnsent()) {
@@ -270,11 +273,6 @@ export class ServingScript {
   #giveUpCall(open: OpenCall, isSuspect = false): void {
     this.#endings.gaveUp(open)
     this.#close(open, { status: 'timed_out', cause: tooLong, isSuspect })
-  }
-
-  #mustWait(call: NewCall): boolean {
-    if (this.#state === 'starting') return !passesGate(call)
-    return this.#state === 'paused' && !isFilter(call)
   }
 
   /** Calls a hook of the script's own life. */
@@ -351,7 +349,7 @@ export class ServingScript {
   #createVisitor(): OutputVisitor {
     const callerOf = (id: number, room_id: number | null) => this.#callerOf(id, room_id)
     return {
-      ...createCommands({ ...this.#deps, callerOf }),
+      ...createCommands({ ...this.#deps, callerOf, hasStates: () => this.#hasStates }),
       done: (id, done) => this.#done(id, done),
       failed: (id, run) => {
         const open = this.#open.get(id)

@@ -34,6 +34,16 @@ export function createScripts() {
   const inbox = createInbox({ inbox_calls: 8192, inbox_bytes: 16_777_216 })
   const metrics = createScriptMetrics()
   const failed: Failed[] = []
+  /** What the node is told of the states of rooms. */
+  const states: string[] = []
+  const ports: typeof noPorts = {
+    ...noPorts,
+    states: {
+      ...noPorts.states,
+      deliverState: ({ room_id }) => void states.push(`${room_id} is sent`),
+      saveState: ({ room_id }) => void states.push(`${room_id} is saved`),
+    },
+  }
   let generation = 0
 
   /** A script that serves; `settled` is called for what it ends when it does so no longer. */
@@ -48,7 +58,7 @@ export function createScripts() {
       log,
       metrics,
       inbox,
-      ports: noPorts,
+      ports,
       hostCalls: createHostCallAnswerer({ functions: {}, tier: 'trusted', log }),
       view: { handlerFailed: (each) => failed.push(each), callEnded() {} },
       nodeTime: () => undefined,
@@ -65,13 +75,13 @@ export function createScripts() {
     const started = script.start({ post, ping() {}, isAttached: false }, identity, {
       reason: 'boot',
     })
-    const receive = (words: readonly number[], answered = 0) =>
+    const receive = (words: readonly number[], answered = 0, texts: string[] = []) =>
       script.receive({
         type: 'batch',
         answered,
         words: words.length,
         buffer: Float64Array.from(words).buffer,
-        texts: [],
+        texts,
         calls: [],
         stopped: [],
       })
@@ -88,7 +98,7 @@ export function createScripts() {
     }
   }
 
-  return { open, inbox, clock, failed, metrics }
+  return { open, inbox, clock, failed, metrics, states }
 }
 
 function readCalls(batch: CallBatch) {
