@@ -174,7 +174,11 @@ function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {
     packagesRoot: deps.packagesRoot,
     inspectAt: deps.inspectAt,
     activations: createActivations({ ...base, showsSource }),
-    createScript: () => createServingScript({ ...base, nodeTime, observeCall, ports: ports() }),
+    createScript: () =>
+      createServingScript({
+        ...{ ...base, nodeTime, observeCall, ports: ports() },
+        stateRoomCount: stateRooms.count,
+      }),
     serves(handlers) {
       filters.serve(handlers.filters)
       serveSchedules(handlers.schedules)

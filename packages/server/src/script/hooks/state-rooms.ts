@@ -89,6 +89,7 @@ export function createStateRooms({ router, states }: StateRoomsDeps) {
   return {
     hooks,
     has: (roomId: number) => rooms.has(roomId),
+    count: () => rooms.size,
     ended: forget,
     /** What the room of a call is defined by; undefined for a room without state. */
     definitionOf(context: Pick<CallContext, 'room_id'>): RoomDefinitionSummary | undefined {

@@ -49,6 +49,8 @@ export type ServingDeps = {
   view: Pick<FailuresView, 'handlerFailed' | 'callEnded'>
   /** The time that the script shall read; undefined = it reads its own clock. */
   nodeTime: () => NodeTime | undefined
+  /** How many rooms with state there are. */
+  stateRoomCount(): number
   /** Called with the hook of each answered call, and the milliseconds since it was sent. */
   observeCall?: ((hook: string, durationMs: number) => void) | undefined
   /** Called when a call of a retired script has settled. */
@@ -95,6 +97,7 @@ export class ServingScript {
       run: (timer, settle) => this.#runTimer(timer, settle),
       skipped: deps.metrics.countSkipped,
       isBusy: () => deps.inbox.isFull(),
+      rooms: deps.stateRoomCount,
     })
     this.#endings = createCallEndings({ ...deps, revision: () => this.#identity.revision_id })
     this.#visitor = this.#createVisitor()

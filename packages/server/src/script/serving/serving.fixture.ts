@@ -62,6 +62,7 @@ export function createScripts() {
       hostCalls: createHostCallAnswerer({ functions: {}, tier: 'trusted', log }),
       view: { handlerFailed: (each) => failed.push(each), callEnded() {} },
       nodeTime: () => undefined,
+      stateRoomCount: () => 0,
       settled,
     })
     const batches: CallBatch[] = []

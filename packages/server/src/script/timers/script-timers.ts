@@ -9,6 +9,8 @@ type Deps = {
   skipped(): void
   /** While true, runs of repeating timers are skipped. */
   isBusy(): boolean
+  /** How many rooms with state there are. */
+  rooms(): number
 }
 
 /** A timer of the script: once after a time, or again and again. */
@@ -16,9 +18,11 @@ type TimerRequest = { timer: number; ms: number; repeats: boolean }
 
 /** What is kept for a script, with room for those that it has just cancelled. */
 const timersMax = limits.timers * 2
+/** What is kept besides for each room with state: also those of its syncs and checkpoints. */
+const timersOfRoom = limits.timersOfRoom * 2
 
 /** The timers of one worker's script. The node keeps the time; a run is a call. */
-export function createScriptTimers({ clock, run, skipped, isBusy }: Deps) {
+export function createScriptTimers({ clock, run, skipped, isBusy, rooms }: Deps) {
   const running = new Map<number, Timer>()
   /** Those of the top level, which wait for on_start. */
   let waiting: TimerRequest[] = []
@@ -47,7 +51,7 @@ export function createScriptTimers({ clock, run, skipped, isBusy }: Deps) {
   }
 
   function begin(request: TimerRequest): void {
-    if (running.size >= timersMax) return
+    if (running.size >= timersMax + rooms() * timersOfRoom) return
     running.set(request.timer, request.repeats ? again(request) : once(request))
   }
 

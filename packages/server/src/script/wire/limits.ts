@@ -15,6 +15,8 @@ export const limits = {
   schedules: 100,
   rpcMethodBytes: 128,
   timers: 1_000,
+  /** Of `room.after`, which are not among them. */
+  timersOfRoom: 16,
   roomDefinitions: 100,
   timerDelayMs: 86_400_000,
   exceptedParticipants: 1_024,

@@ -13,8 +13,6 @@ type FaceDeps = {
 
 type SendOptions = { unreliable?: unknown; except?: unknown; after_state?: unknown }
 
-const timersMax = 16
-
 /** Makes what handlers of a room get as `room`. */
 export function createFaces({ host, relabel }: FaceDeps) {
   const now = createMessagingBindings(host)
@@ -32,8 +30,9 @@ export function createFaces({ host, relabel }: FaceDeps) {
       throw invalidArgument(`room.after: ms must be an integer of 1 to ${limits.timerDelayMs}`)
     }
     if (typeof fn !== 'function') throw invalidArgument('room.after: fn is not a function')
-    if (room.timers >= timersMax) {
-      throw new GuildhallError('limit_exceeded', `room.after: more than ${timersMax} timers`)
+    const { timersOfRoom } = limits
+    if (room.timers >= timersOfRoom) {
+      throw new GuildhallError('limit_exceeded', `room.after: more than ${timersOfRoom} timers`)
     }
     room.timers += 1
     const task = () => {
