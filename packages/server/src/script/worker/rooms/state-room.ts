@@ -45,6 +45,8 @@ export class StateRoom {
   isSyncDue = false
   /** The slice of this call has ended with a sync, which is lost if the slice is. */
   hasSynced = false
+  /** A sync was lost, and is tried again where nothing else leads to one. */
+  isRetryDue = false
   /** The sync that is queued is one of a follower whose part has taken too long. */
   triesLate = false
   lastSyncMs = Number.NEGATIVE_INFINITY

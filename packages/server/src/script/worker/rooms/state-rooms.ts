@@ -126,6 +126,10 @@ export class StateRooms {
 
   /** The state is as it was before the slice. */
   sliceFailed(call: CallRecord): void {
+    // Checkpoints are lost with their slice.
+    if (call.hook === hookCode.state_save) {
+      for (const each of this.#rooms.values()) each.isUnsaved = true
+    }
     const room = this.#roomOf(call, true)
     if (room === undefined) return
     if (call.hook === hookCode.state_sync) this.#syncs.lost(room)
@@ -133,6 +137,7 @@ export class StateRooms {
     else {
       room.setState(room.copy.fresh())
       room.behindSync.rollback()
+      room.isUnsaved = true
       if (room.hasSynced) this.#syncs.lost(room)
     }
   }

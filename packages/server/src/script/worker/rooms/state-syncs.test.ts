@@ -1,6 +1,7 @@
 import { isStateFull } from '@guildhall/contract/state'
 import { expect, it } from 'vitest'
 import { createFakeClock } from '../../../kernel/clock.fake.ts'
+import { hookCode } from '../../wire/hooks.ts'
 import { op } from '../../wire/output-records.ts'
 import { Output } from '../output.ts'
 import { readDefinition } from './definition.ts'
@@ -21,10 +22,11 @@ it('[R-STA-2] [S-STA-2] a sync that is lost with its slice is followed by a whol
   const room = new StateRoom(definition, about, { seq: 0, budget: new StateBudget(() => 1e6) })
   const output = new Output()
   const called: number[] = []
+  const waiting: (() => void)[] = []
   const syncs = new StateSyncs({
     clock: createFakeClock(),
     runSoon: (hook) => called.push(hook),
-    later: () => {},
+    later: (_ms, task) => waiting.push(task),
     output: () => output,
     describe: String,
     isTested: () => false,
@@ -47,5 +49,14 @@ it('[R-STA-2] [S-STA-2] a sync that is lost with its slice is followed by a whol
   expect(room.hasSynced).toBe(true)
   syncs.lost(room)
   expect([tick(), tick()]).toEqual(['whole', 'changes'])
-  expect(called).toEqual([])
+  // Where no slice leads to another sync, the lost one is made up for; elsewhere nothing is.
+  for (const each of ['had another', 'had none']) {
+    if (each === 'had none') {
+      syncs.lost(room)
+      syncs.lost(room)
+    }
+    expect(waiting).toHaveLength(1)
+    waiting.pop()?.()
+    expect(called).toEqual(each === 'had none' ? [hookCode.state_sync] : [])
+  }
 })

@@ -19,6 +19,9 @@ type StateSyncsDeps = {
   isTested(): boolean
 }
 
+/** It is not sooner, because what was interrupted may be endless. */
+const retryMs = 1_000
+
 /** When the followers of rooms are sent what has changed, and what is sent. */
 export class StateSyncs {
   readonly #deps: StateSyncsDeps
@@ -51,11 +54,17 @@ export class StateSyncs {
     this.#syncSoon(room)
   }
 
-  /** A sync is lost, with its slice. */
+  /** A sync is lost, with its slice. The next one comes at the latest in a second. */
   lost(room: StateRoom): void {
     room.hasSynced = false
     room.followers.interrupted()
     room.isUnsent = true
+    if (room.isRetryDue) return
+    room.isRetryDue = true
+    this.#deps.later(retryMs, () => {
+      room.isRetryDue = false
+      if (room.isUnsent && !room.isSyncDue) this.#syncSoon(room)
+    })
   }
 
   #addFollower(room: StateRoom, { participant, about }: CallRecord): void {
