@@ -197,6 +197,9 @@ describe.each(languages)('[S-STA-4] rooms with state in %s', (_, file, script, t
     'runtime.tier': tier,
     'runtime.hot_reload': 'true',
     'runtime.hot_reload_poll_ms': '100',
+    // A restore or a timer that is late would be over: these tests are of no deadline.
+    'runtime.deadline_ms': '5000',
+    'runtime.load_timeout_ms': '60000',
   }
   const node = serveForSdk(script, settings, file)
 
