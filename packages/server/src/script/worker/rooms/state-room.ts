@@ -45,8 +45,9 @@ export class StateRoom {
   isSyncDue = false
   /** The slice of this call has ended with a sync, which is lost if the slice is. */
   hasSynced = false
-  /** A sync was lost, and is tried again where nothing else leads to one. */
+  /** A sync was lost, and is tried again where nothing else leads to one; once for each change. */
   isRetryDue = false
+  hasRetried = false
   /** The sync that is queued is one of a follower whose part has taken too long. */
   triesLate = false
   lastSyncMs = Number.NEGATIVE_INFINITY
@@ -127,6 +128,7 @@ export class StateRoom {
     if (!this.copy.update(this.state, marks)) return false
     this.isUnsaved = true
     this.isUnsent = true
+    this.hasRetried = false
     return true
   }
 

@@ -19,7 +19,6 @@ type StateSyncsDeps = {
   isTested(): boolean
 }
 
-/** It is not sooner, because what was interrupted may be endless. */
 const retryMs = 1_000
 
 /** When the followers of rooms are sent what has changed, and what is sent. */
@@ -54,21 +53,27 @@ export class StateSyncs {
     this.#syncSoon(room)
   }
 
-  /** A sync is lost, with its slice. The next one comes at the latest in a second. */
+  /**
+   * A sync is lost, with its slice. The next one comes at the latest in a second; but what was
+   * interrupted may be endless, so that one is not made up for.
+   */
   lost(room: StateRoom): void {
     room.hasSynced = false
     room.followers.interrupted()
     room.isUnsent = true
-    if (room.isRetryDue) return
+    if (room.isRetryDue || room.hasRetried) return
     room.isRetryDue = true
     this.#deps.later(retryMs, () => {
       room.isRetryDue = false
-      if (room.isUnsent && !room.isSyncDue) this.#syncSoon(room)
+      if (!room.isUnsent || room.isSyncDue) return
+      room.hasRetried = true
+      this.#syncSoon(room)
     })
   }
 
   #addFollower(room: StateRoom, { participant, about }: CallRecord): void {
     const { user_id = null, username = null } = about ?? {}
+    room.hasRetried = false
     const known = room.members.find((member) => member.participant === participant)
     room.followers.add(known ?? { participant, user_id, username })
   }
