@@ -34,7 +34,7 @@ export function createScripts() {
   const inbox = createInbox({ inbox_calls: 8192, inbox_bytes: 16_777_216 })
   const metrics = createScriptMetrics()
   const failed: Failed[] = []
-  /** What the node is told of the states of rooms. */
+  /** What has come of the states of rooms. */
   const states: string[] = []
   const ports: typeof noPorts = {
     ...noPorts,
