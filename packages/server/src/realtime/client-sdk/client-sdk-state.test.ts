@@ -227,7 +227,7 @@ describe('rooms with state', () => {
     ana.room.send(104, 'x')
     await expect(ana.connection.rpc('cycle')).rejects.toThrow()
     ana.room.send(100, 'ace')
-    await expect.poll(() => viewOf(ana.room)?.table).toHaveLength(1)
+    await expect.poll(() => viewOf(ana.room)?.table).toMatchObject([{ card: 'ace' }])
     expect(viewOf(ana.room)).not.toHaveProperty('bad')
   })
 
