@@ -6,7 +6,7 @@ import { type Batch, BatchWriter, payloadBytes, type Row, readBatch } from './ba
 import { type CoreEvent, type CoreOptions, CoreServer, eventTypes } from './core.ts'
 import { DatagramGate, versionNegotiation } from './datagram-gate.ts'
 import { commands, type EngineCounterName, reports } from './engine.ts'
-import { closeInitial, type Initial, readInitial } from './initial-packet.ts'
+import { closeInitial, connectionRefused, type Initial, readInitial } from './initial-packet.ts'
 import { Peer } from './peer.ts'
 import { retryTokens } from './retry-token.ts'
 import { Routes } from './routes.ts'
@@ -25,8 +25,6 @@ export type EngineLoopDeps = {
 const unreadBytesMax = 16 * 1024 * 1024
 const destroyed = { code: 1001, reason: new Uint8Array(), drains: false }
 const idleReason = 'idle timeout'
-/** CONNECTION_REFUSED of QUIC. */
-const refusedCode = 2
 
 /** A connection that the node has admitted, until the engine has begun it. */
 type Admitted = { id: number; key: string; server: CoreServer }
@@ -133,15 +131,14 @@ export class EngineLoop {
     else {
       this.#made += 1
       this.#admissions.add(this.#made, source, datagram, initial)
-      const bytes = new TextEncoder().encode(source.host)
-      this.#reports.add(reports.opened, this.#made, { bytes })
+      this.#reports.add(reports.opened, this.#made, { bytes: Buffer.from(source.host) })
       this.#endTurn()
     }
   }
 
   #refuse(initial: Initial, address: string): void {
     this.#deps.count('quic_connections_refused_total', 1)
-    this.#deps.sendPacket(closeInitial(initial, refusedCode), address)
+    this.#deps.sendPacket(closeInitial(initial, connectionRefused), address)
   }
 
   #decided(id: number, isAdmitted: boolean): void {
@@ -229,18 +226,21 @@ export class EngineLoop {
   }
 
   #turn(): void {
+    const { sendPacket, post } = this.#deps
     this.#closeDue()
     for (const server of this.#servers.touched()) {
       for (const event of server.events()) this.#report(server, event)
     }
     this.#forgetUnbegun()
-    for (const server of this.#servers.ready()) server.flush(this.#deps.sendPacket)
+    for (const server of this.#servers.ready()) {
+      server.flush((packet, to) => this.#routes.isTaken(packet, to) || sendPacket(packet, to))
+    }
     for (const server of this.#servers.settle()) server.free()
     this.#reportTaken()
     if (!this.#reports.isEmpty) {
       const batch = this.#reports.take()
       this.#unreadBytes += payloadBytes(batch)
-      this.#deps.post(batch)
+      post(batch)
     }
     this.#arm()
   }

@@ -27,6 +27,9 @@ const idBytesMax = 20
 const version1 = 1
 const closeOfTransport = 0x1c
 
+/** A code that connections end with. */
+export const connectionRefused = 2
+
 /** Reads the header of the first packet of a datagram; undefined when it is no whole Initial. */
 export function readInitial(datagram: Uint8Array): Initial | undefined {
   const first = datagram[0] ?? 0

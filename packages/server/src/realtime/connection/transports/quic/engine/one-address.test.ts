@@ -45,13 +45,34 @@ test('[R-LIM-1] a burst of one address over two servers begins each connection o
   for (const initial of initials) loop.received(initial, source)
   await expect.poll(() => asked.length, waiting).toBe(clientsMade)
   isAdmitted = true
-  admit()
+  asked.forEach(admit)
   for (const initial of initials) loop.received(initial, source)
   await expect.poll(() => clients.every(({ established }) => established), waiting).toBe(true)
   expect(taken.opened).toBe(clientsMade)
   expect(taken.serversOf.size).toBe(clientsMade)
   for (const servers of taken.serversOf.values()) expect(servers.size).toBe(1)
   expect(new Set([...taken.serversOf.values()].flatMap((each) => [...each])).size).toBe(2)
+})
+
+test('[R-QU-10] a peer at the address of one that fell silent gets an id of its own', async () => {
+  const { loop, admit, asked } = await startLoop()
+  const open = async (port: number) => {
+    const from = { host: '127.0.0.1', port, address: `127.0.0.1:${port}` }
+    const socket = Object.assign(new EventEmitter(), {
+      address: () => from,
+      send: (packet: Uint8Array) => loop.received(packet, from),
+    })
+    const receive = (packet: Uint8Array) => socket.emit('message', packet)
+    sendTo.add(receive)
+    const client = await QuicClient.begin(7351, { socket: socket as unknown as Socket })
+    await expect.poll(() => asked.splice(0).map(admit).length, waiting).toBe(1)
+    await expect.poll(() => client.established, waiting).toBe(true)
+    client.vanish()
+    sendTo.delete(receive)
+  }
+  // They fill a server. The next one begins its ids anew, and the first client's would be given.
+  for (const port of [40_000, 40_001, 40_002, 40_003]) await open(port)
+  await open(40_000)
 })
 
 const sendTo = new Set<(packet: Uint8Array) => void>()
@@ -108,9 +129,9 @@ async function startLoop() {
     count: () => undefined,
   })
   onTestFinished(() => loop.stop())
-  const admit = () => {
+  const admit = (connection: number) => {
     const batch = new BatchWriter()
-    for (const connection of asked) batch.add(commands.admit, connection)
+    batch.add(commands.admit, connection)
     loop.commanded(batch.take())
   }
   return { loop, admit, asked }
