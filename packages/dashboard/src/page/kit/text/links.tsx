@@ -1,6 +1,7 @@
 import type { AuditEntry } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
-import { isAccountId, namedParts } from '../../../model/text.ts'
+import { type ComponentType, Fragment } from 'react'
+import { isAccountId, type NamedPart, namedParts } from '../../../model/text.ts'
 import { useAccountName } from '../../data/names.ts'
 import { CopyButton } from './copy.tsx'
 import { Text } from './text.tsx'
@@ -56,15 +57,7 @@ export function NamedText({ children }: { children: string }) {
   if (parts.every(({ kind }) => kind === 'text')) return <Text>{children}</Text>
   if (parts.length === 1) return <UserLink id={children} />
   // Within words nothing stands that a narrow column could not cut as it cuts words.
-  return parts.map(({ kind, text }, index) =>
-    kind === 'account' ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: an id may stand in the words twice.
-      <NameLink key={index} id={text} />
-    ) : (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no names.
-      <Text key={index}>{text}</Text>
-    ),
-  )
+  return <Parts parts={parts} account={NameLink} />
 }
 
 /** As `NamedText`, within what leads somewhere as a whole: a row, a link, an option. */
@@ -73,17 +66,20 @@ export function NamedWords({ children }: { children: string }) {
   if (parts.every(({ kind }) => kind === 'text')) return <Text>{children}</Text>
   return (
     <span className="one-line">
-      {parts.map(({ kind, text }, index) =>
-        kind === 'account' ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: an id may stand in the words twice.
-          <Name key={index} id={text} />
-        ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text have no names.
-          <Text key={index}>{text}</Text>
-        ),
-      )}
+      <Parts parts={parts} account={Name} />
     </span>
   )
+}
+
+type PartsProps = { parts: readonly NamedPart[]; account: ComponentType<{ id: string }> }
+
+function Parts({ parts, account: Account }: PartsProps) {
+  return parts.map(({ kind, text }, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: an id may stand in the words twice.
+    <Fragment key={index}>
+      {kind === 'account' ? <Account id={text} /> : <Text>{text}</Text>}
+    </Fragment>
+  ))
 }
 
 /** Who did what stands in the trail: keys by the names that they were given. */
