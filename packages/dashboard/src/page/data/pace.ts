@@ -23,6 +23,11 @@ export const pace = {
   day: 300_000,
 } as const
 
+/** Of a list that is read again page by page: with more of them it is read less often. */
+export function ofPages(ms: number, pages: readonly unknown[]): number {
+  return ms * Math.max(pages.length, 1)
+}
+
 /** What is read often while it changes, and seldom once it rests. */
 export type Restful = { changingMs: number; restingMs: number }
 

@@ -3,7 +3,7 @@ import { api, type LagCapture } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { isLive, recorderWords } from '../../../model/lag.ts'
 import { useQueryPart } from '../../data/location.ts'
-import { pace } from '../../data/pace.ts'
+import { ofPages, pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { usePages } from '../../data/reads.ts'
 import { NewButton, Page } from '../../kit/page.tsx'
@@ -99,9 +99,7 @@ function useLiveCaptures({ label, match, state }: Filters) {
   }
   return usePages(key, read, {
     everyMs: (pages) =>
-      pages.some(({ items }) => items.some(isLive))
-        ? pace.captures
-        : pace.calm * Math.max(pages.length, 1),
+      pages.some(({ items }) => items.some(isLive)) ? pace.captures : ofPages(pace.calm, pages),
   })
 }
 
