@@ -1,3 +1,4 @@
+import { recorderStatuses } from '@guildhall/contract'
 import type { Queries } from '../../../database/database.ts'
 import { batchStatement, type Row, statement } from '../../../database/statement.ts'
 import { lagCaptures } from '../../../database/tables/lag.ts'
@@ -14,18 +15,7 @@ const insert = statement({
   params: columns,
 })
 
-const changing = pick(
-  lagCaptures,
-  'capture_id',
-  'state',
-  'offered',
-  'recording',
-  'failed',
-  'flushing',
-  'uploaded',
-  'missed',
-  'gone',
-)
+const changing = pick(lagCaptures, 'capture_id', 'state', ...recorderStatuses)
 const changingNames = Object.keys(changing).filter((name) => name !== 'capture_id')
 
 /** What is final stays, and a capture whose time is over is not made again. */
