@@ -183,10 +183,11 @@ export function createEdgeSide(deps: EdgeSideDeps) {
         for (const number of report.visits) visits.get(number)?.deliveredPositions(frames)
       } else {
         const visit = visits.get(report.visit)
-        if (unheard.reported(link, report)) return
         if (visit?.link === link) visit.reported(report)
         // The answer to a claim that was given up before the owner had begun with it.
-        else if (report.type === 'claimed') link.send({ type: 'release', visit: report.visit })
+        else if (!unheard.reported(link, report) && report.type === 'claimed') {
+          link.send({ type: 'release', visit: report.visit })
+        }
       }
     },
     linkOver(link: EdgeLink): void {
