@@ -1,6 +1,6 @@
 import { median } from './statistics.ts'
 
-export type SoakOutcome = {
+type SoakOutcome = {
   /** Resident memory after collection, in MiB, in the order in which it was taken. */
   memory: readonly number[]
   /** Connections that could not be opened. */

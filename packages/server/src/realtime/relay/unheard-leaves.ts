@@ -5,7 +5,7 @@ import type { Report } from './messages.ts'
 import type { accountOf } from './wire-values.ts'
 
 /** A participant has left a room, and the owner may not have heard of it. */
-export type UnheardLeave = {
+type UnheardLeave = {
   boot: string
   participant: number
   account: NonNullable<ReturnType<typeof accountOf>>
