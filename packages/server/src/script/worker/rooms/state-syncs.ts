@@ -31,18 +31,15 @@ export class StateSyncs {
 
   /** A member follows the state from now on, or does not any more. */
   watch(room: StateRoom, call: CallRecord): void {
-    if (call.detail === 0) room.followers.remove(call.participant)
-    else if (!room.followers.isWhole) this.#follows(room, call)
-    else {
-      this.#addFollower(room, call)
-      this.#tryToWelcome(room, () => room.followers.welcome(this.#seenState(room)))
+    const { followers } = room
+    if (call.detail === 0) {
+      followers.remove(call.participant)
+      return
     }
-  }
-
-  /** Gets the whole with a sync that comes at once. */
-  #follows(room: StateRoom, call: CallRecord): void {
     this.#addFollower(room, call)
-    this.#syncSoon(room)
+    if (followers.isWhole) {
+      this.#tryToWelcome(room, () => followers.welcome(this.#seenState(room)))
+    } else this.#syncSoon(room)
   }
 
   /** What it has made is lost, with its slice. */
