@@ -3,7 +3,7 @@ import { stateDepthMax } from '@guildhall/contract/state'
 import { absent, CopyPart, type Tree, thaw } from './copy-part.ts'
 import { copyBytes, copyBytesMax, nameBytesMax, scalarBytes, scalarBytesMax } from './copy-size.ts'
 import type { StateBudget } from './state-budget.ts'
-import { isMember, type StateMarks } from './state-marks.ts'
+import type { StateMarks } from './state-marks.ts'
 
 /** Why a state is none, for the script's author. */
 export class StateProblem extends Error {
@@ -337,6 +337,13 @@ export class StateCopy {
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
+
+/** Whether a value has the member, among those that JSON would show. */
+function isMember(value: object, name: string): boolean {
+  return isEnumerable.call(value, name)
+}
+
+const isEnumerable = Object.prototype.propertyIsEnumerable
 
 /** Whether the value can be compared with the part member by member. */
 function isLike(part: unknown, value: object): part is CopyPart {

@@ -77,7 +77,7 @@ it('[R-STA-2] [R-STA-3] view and changes are the next view, through 100,000 rand
   let [slices, syncs] = [0, 0]
   for (let n = 0; n < edits; n += 1) {
     if (n % 250 === 249) state = { a: randomValue(random), b: randomValue(random), list: [] }
-    // So many changes at once are not noted.
+    // More members of one part than are noted one by one.
     if (random(100) === 0) state.wide = Array.from({ length: 60 }, () => random(1000))
     else editRandomly(state, random)
     if (random(3) > 0 && copy.update(state)) slices += 1
