@@ -50,83 +50,85 @@ async function rowsOn(bench: Bench, backend: string, urls: Urls): Promise<Row[]>
   const other =
     urls.other === undefined ? undefined : await subject(bench, urls.other, bench.against)
   await using _other = other?.server
-  const rows = [
-    { what: 'first 100 of a board', ours: own.first, theirs: other?.first },
-    { what: 'page of 100 in the middle of a board', ours: own.middle, theirs: other?.middle },
-    { what: 'page of 100 somewhere in a board', ours: own.far, theirs: other?.far },
-    { what: 'submission by console to a board', ours: own.console, theirs: other?.console },
+  const load = `${inFlight} in flight, ${backend}`
+  const ofBoard = (what: string) => `${what} of ${bench.count(million)}, ${load}`
+  const beside = (theirs: Works | undefined) => {
+    if (theirs === undefined) return { name: 'GET /console/v1/me', theirs: own.me }
+    return { name: 'the other checkout', theirs }
+  }
+  const compared: readonly Compared[] = [
+    // An answer of the node that the script hands on untouched, beside one that it takes apart.
+    {
+      what: `first 100 of a board by script, raw, ${load}`,
+      ours: () => own.topOf('top'),
+      theirs: () => own.topOf('top-value'),
+      name: 'as a value',
+      warmUps: 3,
+      atLeast: 5000,
+    },
+    // A record and its neighbours, as a value, beside a call that asks for nothing.
+    {
+      what: `11 records around one by script, ${load}`,
+      ours: own.around,
+      theirs: own.echo,
+      name: 'RPC that echoes nothing',
+      warmUps: 3,
+      atLeast: 2500,
+    },
+    { what: ofBoard('first 100 of a board'), ours: own.first, ...beside(other?.first) },
+    {
+      what: ofBoard('page of 100 in the middle of a board'),
+      ours: own.middle,
+      ...beside(other?.middle),
+    },
+    { what: ofBoard('page of 100 somewhere in a board'), ours: own.far, ...beside(other?.far) },
+    {
+      what: ofBoard('submission by console to a board'),
+      ours: own.console,
+      ...beside(other?.console),
+    },
     // The script of an older checkout may know no boards: its console is compared with then. Ours
     // has a process of its own, whose code nothing has run before.
     {
-      what: 'submission by script to a board',
+      what: ofBoard('submission by script to a board'),
       ours: own.script,
-      theirs: other?.console,
+      ...beside(other?.console),
       warmUps: 5,
     },
   ]
-  const measured: Row[] = [await handedOnRow(backend, own), await aroundRow(backend, own)]
-  for (const { what, ours, theirs, warmUps = 1 } of rows) {
-    const name = theirs === undefined ? 'GET /console/v1/me' : 'the other checkout'
-    const compared = await compareInTurn(
-      {
-        product: ours,
-        baseline: theirs ?? own.me,
-        ratioOf: (a: Outcome, b: Outcome) => a.perSecond / b.perSecond,
-      },
-      { rounds, warmUps },
-    )
-    const { product, baseline, ratio } = compared
-    measured.push({
-      what: `${what} of ${bench.count(million)}, ${inFlight} in flight, ${backend}`,
-      product: { value: product.perSecond, unit: '/s' },
-      baseline: { name, value: baseline.perSecond, unit: '/s' },
-      ratio,
-      notes: `${ratios(compared)}; ${shares(product)}; baseline ${shares(baseline)}`,
-    })
-  }
-  return measured
+  const rows: Row[] = []
+  for (const each of compared) rows.push(await rowOf(each))
+  return rows
 }
 
-type Subject = Awaited<ReturnType<typeof subject>>
+type Works = () => Promise<Outcome>
+type Compared = {
+  what: string
+  ours: Works
+  theirs: Works
+  /** Of theirs. */
+  name: string
+  warmUps?: number
+  /** So many of ours in a second. */
+  atLeast?: number
+}
 
-/** An answer of the node that the script hands on untouched, beside one that it takes apart. */
-async function handedOnRow(backend: string, own: Subject): Promise<Row> {
+async function rowOf({ what, ours, theirs, name, warmUps = 1, atLeast }: Compared): Promise<Row> {
   const compared = await compareInTurn(
     {
-      product: () => own.topOf('top'),
-      baseline: () => own.topOf('top-value'),
+      product: ours,
+      baseline: theirs,
       ratioOf: (a: Outcome, b: Outcome) => a.perSecond / b.perSecond,
     },
-    { rounds, warmUps: 3 },
+    { rounds, warmUps },
   )
   const { product, baseline, ratio } = compared
   return {
-    what: `first 100 of a board by script, raw, ${inFlight} in flight, ${backend}`,
+    what,
     product: { value: product.perSecond, unit: '/s' },
-    baseline: { name: 'as a value', value: baseline.perSecond, unit: '/s' },
+    baseline: { name, value: baseline.perSecond, unit: '/s' },
     ratio,
-    bound: { of: 'value', is: 'at least', limit: 5000 },
-    notes: `${ratios(compared)}; ${shares(product)}; baseline ${shares(baseline)}`,
-  }
-}
-
-/** A record and its neighbours, as a value, beside a call that asks for nothing. */
-async function aroundRow(backend: string, own: Subject): Promise<Row> {
-  const compared = await compareInTurn(
-    {
-      product: () => own.around(),
-      baseline: () => own.echo(),
-      ratioOf: (a: Outcome, b: Outcome) => a.perSecond / b.perSecond,
-    },
-    { rounds, warmUps: 3 },
-  )
-  const { product, baseline, ratio } = compared
-  return {
-    what: `11 records around one by script, ${inFlight} in flight, ${backend}`,
-    product: { value: product.perSecond, unit: '/s' },
-    baseline: { name: 'RPC that echoes nothing', value: baseline.perSecond, unit: '/s' },
-    ratio,
-    bound: { of: 'value', is: 'at least', limit: 2500 },
+    ...(atLeast !== undefined && { bound: { of: 'value', is: 'at least', limit: atLeast } }),
     notes: `${ratios(compared)}; ${shares(product)}; baseline ${shares(baseline)}`,
   }
 }
