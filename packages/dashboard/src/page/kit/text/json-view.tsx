@@ -1,9 +1,8 @@
 import { useState } from 'react'
 import { jsonPages } from '../../../model/json.ts'
-import { isAccountId } from '../../../model/text.ts'
 import { bytesText } from '../../../model/time.ts'
 import { CopyButton } from './copy.tsx'
-import { NamedText, NamedWords, NameLink } from './links.tsx'
+import { LinkedText, NamedWords } from './links.tsx'
 
 /** So many members are shown at a time. */
 const stepSize = 200
@@ -95,17 +94,10 @@ function Leaf({ value }: { value: unknown }) {
   if (typeof value !== 'string') {
     return <span className="other">{typeof value === 'bigint' ? String(value) : `${value}`}</span>
   }
-  if (isAccountId(value)) {
-    return (
-      <span className="text">
-        "<NameLink id={value} />"
-      </span>
-    )
-  }
   const isLong = value.length > textMax
   return (
     <span className="text">
-      "<NamedText>{isLong ? value.slice(0, textMax) : value || ' '}</NamedText>"
+      "<LinkedText>{isLong ? value.slice(0, textMax) : value || ' '}</LinkedText>"
       {isLong && <span className="muted"> and {value.length - textMax} more letters</span>}
     </span>
   )

@@ -22,7 +22,7 @@ export function UserLink({ id }: { id: string }) {
 }
 
 /** The name alone, within words or where something else copies the id. */
-export function NameLink({ id }: { id: string }) {
+function NameLink({ id }: { id: string }) {
   const { name, title, isAccount } = useNaming(id)
   if (!isAccount) return <Name id={id} />
   return (
@@ -53,11 +53,13 @@ function useNaming(id: string): { name: string; title: string; isAccount: boolea
 
 /** Words that may name accounts by their ids, as the audit trail does. */
 export function NamedText({ children }: { children: string }) {
-  const parts = namedParts(children)
-  if (parts.every(({ kind }) => kind === 'text')) return <Text>{children}</Text>
-  if (parts.length === 1) return <UserLink id={children} />
+  return isAccountId(children) ? <UserLink id={children} /> : <LinkedText>{children}</LinkedText>
+}
+
+/** As `NamedText`, where something else copies an id that stands alone. */
+export function LinkedText({ children }: { children: string }) {
   // Within words nothing stands that a narrow column could not cut as it cuts words.
-  return <Parts parts={parts} account={NameLink} />
+  return <Parts parts={namedParts(children)} account={NameLink} />
 }
 
 /** As `NamedText`, within what leads somewhere as a whole: a row, a link, an option. */

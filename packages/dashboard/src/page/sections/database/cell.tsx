@@ -1,9 +1,8 @@
 import type { DatabaseCell } from '@guildhall/contract'
 import { jsonText } from '../../../model/json.ts'
-import { isAccountId } from '../../../model/text.ts'
 import { grouped } from '../../../model/time.ts'
 import { Badge } from '../../kit/text/badge.tsx'
-import { NamedText, NameLink } from '../../kit/text/links.tsx'
+import { LinkedText, NamedText } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { Time } from '../../kit/text/time.tsx'
 
@@ -30,7 +29,7 @@ export function Cell({ cell, column }: CellProps) {
   }
   if (typeof value !== 'string') return <code>{jsonText(value)}</code>
   if (ownNames.has(column.name)) return <Text>{value}</Text>
-  return isAccountId(value) ? <NameLink id={value} /> : <NamedText>{value}</NamedText>
+  return <LinkedText>{value}</LinkedText>
 }
 
 /** What players chose for themselves: an id there may be meant to read as somebody's name. */
