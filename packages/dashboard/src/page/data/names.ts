@@ -1,6 +1,7 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { useQuery } from '@tanstack/react-query'
 import { call } from './console-client.ts'
+import { createTurns } from './in-turn.ts'
 import { isAsked, type NameBatch, nameBatch } from './name-batch.ts'
 
 type Names = Awaited<ReturnType<ConsoleClient['consoleAccounts']['usernames']>>
@@ -10,6 +11,9 @@ export type AccountName = Names['items'][number]
 const gatherMs = 10
 /** Names change seldom. */
 const freshMs = 60_000
+
+/** A browser has six connections to a node: JSON full of ids leaves most of them to all else. */
+const inTurn = createTurns(2)
 
 type Batch = { ids: NameBatch; names: Promise<ReadonlyMap<string, AccountName>> }
 let gathering: Batch | undefined
@@ -49,7 +53,9 @@ function gather(): Batch {
   const names = new Promise((resolve) => setTimeout(resolve, gatherMs)).then(async () => {
     if (gathering?.ids === ids) gathering = undefined
     const query = { user_ids: ids.all() }
-    const { items } = await call((client) => client.consoleAccounts.usernames({ query }))
+    const { items } = await inTurn(() =>
+      call((client) => client.consoleAccounts.usernames({ query })),
+    )
     return new Map(items.map((name) => [name.user_id, name]))
   })
   return { ids, names }
