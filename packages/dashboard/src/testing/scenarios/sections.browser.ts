@@ -148,6 +148,9 @@ export function sectionTests(stage: () => Stage): void {
       const trail = page.getByRole('table', { name: 'Audit trail' })
       await trail.getByRole('link', { name: 'ana', exact: true }).first().waitFor()
       expect(await trail.getByText(accounts.ana ?? '').count()).toBe(0)
+      await open('/audit?action=accounts.delete')
+      await trail.getByTitle(`This account is deleted\n${accounts.otto}`).first().waitFor()
+      expect(await page.evaluate<string>(lineOfDeleted)).toBe('line-through')
     })
   })
 
@@ -191,6 +194,11 @@ export function sectionTests(stage: () => Stage): void {
     })
   })
 }
+
+/** What is drawn through the name of a deleted account. */
+const lineOfDeleted = `getComputedStyle(
+  document.querySelector('[data-account="tombstoned"] bdi')
+).textDecorationLine`
 
 /** Presses the button of the dialog, which then closes. */
 async function submit(page: Operator['page'], name: string): Promise<void> {

@@ -1,8 +1,9 @@
 import type { AuditEntry } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { type ComponentType, Fragment } from 'react'
+import { titleOfName } from '../../../model/account-words.ts'
 import { isAccountId, type NamedPart, namedParts } from '../../../model/text.ts'
-import { useAccountName } from '../../data/names.ts'
+import { type AccountName, useAccountName } from '../../data/names.ts'
 import { CopyButton } from './copy.tsx'
 import { Text } from './text.tsx'
 
@@ -23,10 +24,16 @@ export function UserLink({ id }: { id: string }) {
 
 /** The name alone, within words or where something else copies the id. */
 function NameLink({ id }: { id: string }) {
-  const { name, title, isAccount } = useNaming(id)
-  if (!isAccount) return <Name id={id} />
+  const { name, title, state } = useNaming(id)
+  if (state === 'none') return <Name id={id} />
   return (
-    <Link to="/accounts/$id" params={{ id }} className="one-line" title={title}>
+    <Link
+      to="/accounts/$id"
+      params={{ id }}
+      className="one-line"
+      title={title}
+      data-account={state}
+    >
       <Text>{name}</Text>
     </Link>
   )
@@ -34,21 +41,24 @@ function NameLink({ id }: { id: string }) {
 
 /** The name where a link would lead away from what it stands in. */
 function Name({ id }: { id: string }) {
-  const { name, title } = useNaming(id)
+  const { name, title, state } = useNaming(id)
   return (
-    <span className="one-line" title={title}>
+    <span className="one-line" title={title} data-account={state}>
       <Text>{name}</Text>
     </span>
   )
 }
 
-function useNaming(id: string): { name: string; title: string; isAccount: boolean } {
+type Naming = { name: string; title: string; state: AccountName['state'] | 'none' | undefined }
+
+/** The state is undefined until it is read. */
+function useNaming(id: string): Naming {
   const name = useAccountName(id)
   if (name === null) {
-    return { name: shortId(id), title: `No account has this id: ${id}`, isAccount: false }
+    return { name: shortId(id), title: `No account has this id: ${id}`, state: 'none' }
   }
-  const title = name?.display_name ? `${name.display_name}\n${id}` : id
-  return { name: name?.username ?? shortId(id), title, isAccount: true }
+  const title = titleOfName(id, name)
+  return { name: name?.username ?? shortId(id), title, state: name?.state }
 }
 
 /** Words that may name accounts by their ids, as the audit trail does. */
