@@ -90,6 +90,14 @@ export function counted(count: number, word: string): string {
   return `${grouped(count)} ${word}${count === 1 ? '' : 's'}`
 }
 
+/** Said of a list that may go on behind what can be read of it: its number is not that of all. */
+export function newestOnly(
+  rows: readonly unknown[] | undefined,
+  limit: number,
+): string | undefined {
+  return rows === undefined || rows.length < limit ? undefined : `the newest ${grouped(limit)}`
+}
+
 /** E.g. `1.5 MB`. */
 export function bytesText(bytes: number): string {
   const names = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']

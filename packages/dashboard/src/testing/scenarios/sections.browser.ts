@@ -154,6 +154,25 @@ export function sectionTests(stage: () => Stage): void {
     })
   })
 
+  it('a list that ends at its newest rows does not say that they are all', async () => {
+    await stage().with(async ({ page, open }) => {
+      const row = (_: unknown, index: number) => ({
+        ...{ transaction_id: `many-${index}`, user_id: 'somebody', product_id: 'pass' },
+        ...{ store: 'store_a', expiry_unix_ms: 1, status: 'expired' },
+      })
+      let length = 200
+      await page.route('**/console/v1/subscriptions?*', (route) =>
+        route.fulfill({ json: { items: Array.from({ length }, row) } }),
+      )
+      await open('/subscriptions')
+      await page.getByText('the newest 200', { exact: true }).waitFor()
+      length = 199
+      await page.getByTitle('Read again').click()
+      await page.getByText('199', { exact: true }).waitFor()
+      expect(await page.getByText('the newest').count()).toBe(0)
+    })
+  })
+
   it('[H-CHT-5] a message goes out as a player only when somebody says so', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/chat/lobby')

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { newestOnly } from '../../../model/time.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { Card } from '../../kit/page.tsx'
 import type { Column } from '../../kit/table/columns.ts'
@@ -183,8 +184,11 @@ const channelColumns: readonly Column<Channel>[] = [
   },
 ]
 
+/** So many the node lists at most. */
+const boughtMax = 200
+
 export function PurchasesTab({ id }: { id: string }) {
-  const query = { user_id: id, limit: 200 }
+  const query = { user_id: id, limit: boughtMax }
   const own = useRead(['purchases', 'of', id], (client) => client.purchases.list({ query }))
   return (
     <Card title="Purchases" extra={<AllOf to="/purchases" id={id} />}>
@@ -194,6 +198,7 @@ export function PurchasesTab({ id }: { id: string }) {
         listing={wholeListing(own, own.data?.items)}
         rowKey={({ transaction_id }) => transaction_id}
         empty={<None>Nothing bought.</None>}
+        foot={newestOnly(own.data?.items, boughtMax)}
         inline={true}
       />
     </Card>

@@ -1,5 +1,6 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { useNavigate } from '@tanstack/react-router'
+import { newestOnly } from '../../../model/time.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { Page } from '../../kit/page.tsx'
@@ -41,10 +42,13 @@ const columns: readonly Column<Row>[] = [
   },
 ]
 
+/** So many the node lists at most. */
+const shownMax = 200
+
 export function SubscriptionsPage() {
   const [user, setUser] = useQueryPart('user')
   const navigate = useNavigate()
-  const query = { limit: 200, ...(user === '' ? {} : { user_id: user }) }
+  const query = { limit: shownMax, ...(user === '' ? {} : { user_id: user }) }
   const all = useRead(['subscriptions', user], (client) => client.subscriptions.list({ query }), {
     keep: true,
   })
@@ -61,6 +65,7 @@ export function SubscriptionsPage() {
         onOpen={({ transaction_id }) =>
           void navigate({ to: '/purchases/$id', params: { id: transaction_id } })
         }
+        foot={newestOnly(all.data?.items, shownMax)}
         empty={<Empty title="No subscriptions">Purchases with an expiry appear here.</Empty>}
       />
     </Page>
