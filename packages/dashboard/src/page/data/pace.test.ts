@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { pace, restful } from './pace.ts'
+import { byLength, pace, restful } from './pace.ts'
 
 const page = join(import.meta.dirname, '..')
 const sources = readdirSync(page, { recursive: true, encoding: 'utf8' })
@@ -30,6 +30,12 @@ it('what is watched is read every two to five seconds while it changes', () => {
     expect(changingMs).toBeLessThanOrEqual(5_000)
   }
   expect(Math.min(...Object.values(pace))).toBeGreaterThanOrEqual(1_000)
+})
+
+it('a list that comes as a whole is read the more seldom the longer it is', () => {
+  const everyMs = (rows: number) => byLength(pace.calm, Array(rows).fill(0))
+  expect(byLength(pace.calm)).toBe(15_000)
+  expect([0, 1, 200, 201, 10_000].map(everyMs)).toEqual([15_000, 15_000, 15_000, 30_000, 750_000])
 })
 
 /** Lists of what happens. */

@@ -1,7 +1,7 @@
 import { api, type Tournament } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { useOpenedPath } from '../../data/opened.ts'
-import { pace } from '../../data/pace.ts'
+import { byLength, pace } from '../../data/pace.ts'
 import { useRead, wholeListing } from '../../data/reads.ts'
 import { Section } from '../../kit/section.tsx'
 import { Empty } from '../../kit/states.tsx'
@@ -56,7 +56,7 @@ const columns: readonly Column<Tournament>[] = [
 
 export function TournamentsPage() {
   const all = useRead(['tournaments', 'list'], (client) => client.tournaments.list({}), {
-    everyMs: pace.calm,
+    everyMs: (read) => byLength(pace.calm, read?.items),
   })
   return (
     <Section
