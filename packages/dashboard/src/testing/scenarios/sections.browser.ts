@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Operator } from '../operator.ts'
+import { requestsOf } from '../requests.ts'
 import type { Stage } from '../stage.ts'
 
 export function sectionTests(stage: () => Stage): void {
@@ -152,6 +153,24 @@ export function sectionTests(stage: () => Stage): void {
       await trail.getByTitle(`This account is deleted\n${accounts.otto}`).first().waitFor()
       expect(await page.evaluate<string>(lineOfDeleted)).toBe('line-through')
     })
+  })
+
+  it('[H-AUD-4] what a node in memory does not keep is read once, as reading is audited', async () => {
+    const work = async ({ page, open }: Operator) => {
+      await page.clock.install()
+      for (const [view, path] of [
+        ['/logs', '/console/v1/log-search'],
+        ['/match-records', '/console/v1/matchlogs'],
+      ] as const) {
+        const requests = requestsOf(page)
+        await open(view)
+        await page.getByText('Nothing is kept in memory').waitFor()
+        await page.clock.runFor(10_000)
+        await requests.answered()
+        expect(requests.paths().filter((asked) => asked === path)).toEqual([path])
+      }
+    }
+    await stage().with(work, { alone: true })
   })
 
   it('a list that ends at its newest rows does not say that they are all', async () => {

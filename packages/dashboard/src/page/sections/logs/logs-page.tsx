@@ -86,7 +86,8 @@ function useLines(filter: Filter) {
       if (unixMs !== undefined) setReached((before) => farther(before, { asked, unixMs }))
       return { items: page.items, next: page.next_after }
     },
-    { follow },
+    // Where nothing is kept nothing comes, and each reading would stand in the audit ring.
+    durability?.durable === false ? {} : { follow },
   )
   return { listing, durability, reach: reached?.asked === asked ? reached : undefined }
 }

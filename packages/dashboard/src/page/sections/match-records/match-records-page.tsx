@@ -56,7 +56,8 @@ export function MatchRecordsPage() {
       setDurability(page)
       return { items: page.items, next: page.next_after }
     },
-    { follow },
+    // Where nothing is kept nothing comes, and each reading would stand in the audit ring.
+    durability?.durable === false ? {} : { follow },
   )
   return (
     <Section
