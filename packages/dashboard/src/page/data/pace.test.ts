@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { byLength, pace, restful } from './pace.ts'
+import { byLength, byPages, pace, restful } from './pace.ts'
 
 const page = join(import.meta.dirname, '..')
 const sources = readdirSync(page, { recursive: true, encoding: 'utf8' })
@@ -36,6 +36,19 @@ it('a list that comes as a whole is read the more seldom the longer it is', () =
   const everyMs = (rows: number) => byLength(pace.calm, Array(rows).fill(0))
   expect(byLength(pace.calm)).toBe(15_000)
   expect([0, 1, 200, 201, 10_000].map(everyMs)).toEqual([15_000, 15_000, 15_000, 30_000, 750_000])
+})
+
+it('who reads all pages of a list again does so the more seldom the more there are', () => {
+  expect([0, 1, 3].map((pages) => byPages(2_000, Array(pages).fill(0)))).toEqual([
+    ...[2_000, 2_000, 6_000],
+  ])
+  const again = sources.filter(({ text }) => /\beveryMs(: |)\(pages\)/.test(text))
+  expect(again.map(({ path }) => path).toSorted()).toEqual([
+    'sections/lag/lag-page.tsx',
+    'sections/match-records/match-pane.tsx',
+    'sections/telemetry/telemetry-page.tsx',
+  ])
+  for (const { text } of again) expect(text).toMatch(/\bbyPages\(.*pages\)/)
 })
 
 /** Lists of what happens. */

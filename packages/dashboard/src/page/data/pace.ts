@@ -23,17 +23,17 @@ export const pace = {
   day: 300_000,
 } as const
 
-/** Of a list that is read again page by page: with more of them it is read less often. */
-export function ofPages(ms: number, pages: readonly unknown[]): number {
-  return ms * Math.max(pages.length, 1)
-}
-
 /** Lists that come as a whole are read as seldom as if they came in pages of so many rows. */
 const pageRows = 200
 
 /** A list that grows costs no more in an hour than a short one. */
 export function byLength(everyMs: number, rows: readonly unknown[] = []): number {
   return everyMs * Math.max(1, Math.ceil(rows.length / pageRows))
+}
+
+/** Reading a list anew reads each page that was loaded. */
+export function byPages(everyMs: number, pages: readonly unknown[]): number {
+  return everyMs * Math.max(1, pages.length)
 }
 
 /** What is read often while it changes, and seldom once it rests. */

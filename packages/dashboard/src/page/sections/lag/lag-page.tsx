@@ -3,7 +3,7 @@ import { api, type LagCapture } from '@guildhall/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { isLive, recorderWords } from '../../../model/lag.ts'
 import { useQueryPart } from '../../data/location.ts'
-import { ofPages, pace } from '../../data/pace.ts'
+import { byPages, pace } from '../../data/pace.ts'
 import { useMay } from '../../data/permissions.ts'
 import { usePages } from '../../data/reads.ts'
 import { NewButton, Page } from '../../kit/page.tsx'
@@ -98,8 +98,10 @@ function useLiveCaptures({ label, match, state }: Filters) {
     return { items: page.items, next: page.next_after }
   }
   return usePages(key, read, {
-    everyMs: (pages) =>
-      pages.some(({ items }) => items.some(isLive)) ? pace.captures : ofPages(pace.calm, pages),
+    everyMs(pages) {
+      const isChanging = pages.some(({ items }) => items.some(isLive))
+      return byPages(isChanging ? pace.captures : pace.calm, pages)
+    },
   })
 }
 

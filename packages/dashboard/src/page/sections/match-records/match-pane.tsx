@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { counted, duration, exactTime, grouped } from '../../../model/time.ts'
-import { ofPages, restful } from '../../data/pace.ts'
+import { byPages, restful } from '../../data/pace.ts'
 import type { Page } from '../../data/pages.ts'
 import { type Listing, usePages } from '../../data/reads.ts'
 import { useRestful } from '../../data/resting.ts'
@@ -30,7 +30,7 @@ export function MatchPane({ id, onClose }: { id: string; onClose(): void }) {
       everyMs(pages) {
         const [newest] = pages
         if (newest?.items[0]?.record.open === false) return false
-        return ofPages(everyMs(newest), pages)
+        return byPages(everyMs(newest), pages)
       },
     },
   )

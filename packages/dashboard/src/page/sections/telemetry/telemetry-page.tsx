@@ -4,7 +4,7 @@ import { bytesText, counted, duration, grouped } from '../../../model/time.ts'
 import { useHistoryRange, usePast } from '../../data/history.ts'
 import { useQueryPart } from '../../data/location.ts'
 import { serverNow } from '../../data/node-status.ts'
-import { ofPages, pace } from '../../data/pace.ts'
+import { byPages, pace } from '../../data/pace.ts'
 import { usePages, useRead } from '../../data/reads.ts'
 import { type Line, type Sample, valuesOf, withSample } from '../../data/samples.ts'
 import { OfNode } from '../../kit/of-node.tsx'
@@ -165,7 +165,7 @@ function Slices() {
       const page = await client.telemetry.slices({ query })
       return { items: page.items, next: page.next_after }
     },
-    { everyMs: (pages) => ofPages(pace.beside, pages) },
+    { everyMs: (pages) => byPages(pace.beside, pages) },
   )
   return (
     <Card title="Slices of the game's script">
