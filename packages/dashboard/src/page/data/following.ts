@@ -12,6 +12,8 @@ export type Following = {
   /** Rows that wait until the list is at its top again, or until they are asked for. */
   waiting: number
   readAtMs: number
+  /** Why its newest rows could not be read. */
+  error: Error | null
   /** Called by the table: whether its first row is in sight. */
   setTop(isTop: boolean): void
   /** Puts what waits on top. */
@@ -61,5 +63,6 @@ export function useFollowing<Row, Cursor>(
     if (count > 0 && isTop) show()
   }, [count, isTop, first])
   if (!isOn) return undefined
-  return { waiting: isTop ? 0 : count, readAtMs: newest.dataUpdatedAt, setTop, show }
+  const { dataUpdatedAt: readAtMs, error } = newest
+  return { waiting: isTop ? 0 : count, readAtMs, error, setTop, show }
 }

@@ -86,6 +86,8 @@ export function usePages<Row, Cursor>(
     initialPageParam: undefined as Cursor | undefined,
     getNextPageParam: ({ next }: Page<Row, Cursor>) => next,
     placeholderData: keepPreviousData,
+    // Whoever comes back finds what they read where it was: a list that follows reads its top.
+    refetchOnWindowFocus: follow === undefined,
     refetchInterval: ({ state }) => everyMs?.(state.data?.pages ?? []) ?? false,
   })
   const { data, hasNextPage, isFetching } = query

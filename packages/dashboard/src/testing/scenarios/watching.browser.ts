@@ -28,10 +28,23 @@ export function watchingTests(stage: () => LiveStage): void {
       expect(await violations()).toEqual([])
       // The line of the button above it is all that moves.
       expect(await place()).toBe(400)
+      // Neither does coming back to the page after a while.
+      const requests = requestsOf(page)
+      await page.evaluate(comeBack)
+      await expect.poll(() => requests.paths()).toContain('/console/v1/audit')
+      await requests.answered()
+      expect(await waiting.count()).toBe(1)
       await waiting.click()
       await expect.poll(() => firstRow(page)).toContain('leaderboards.create')
       expect(await waiting.count()).toBe(0)
       expect(complaints).toEqual([])
+
+      await page.route('**/console/v1/audit?*', (route) => route.fulfill({ status: 500 }))
+      await page.evaluate(comeBack)
+      await page.getByText('The last reading failed.').waitFor()
+      await page.unroute('**/console/v1/audit?*')
+      await page.evaluate(comeBack)
+      await page.getByText('The last reading failed.').waitFor({ state: 'detached' })
     })
   })
 
@@ -135,6 +148,12 @@ export function watchingTests(stage: () => LiveStage): void {
     await stage().with(work, { alone: true })
   })
 }
+
+/** What was read is older, and the page is looked at again. */
+const comeBack = `
+  Date.now = ((now) => () => now() + 10_000)(Date.now)
+  document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
+`
 
 /** How far the line of open connections goes, as a part of its plot. */
 const lineWidth = `(() => {

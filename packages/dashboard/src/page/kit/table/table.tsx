@@ -281,7 +281,8 @@ function moveByKey(event: KeyboardEvent<HTMLElement>, { count, focusRow }: Movin
 }
 
 function TableFoot<Row>({ listing, foot, inline }: PlainProps<Row>) {
-  const { rows, total, hasMore, isFetchingMore, more, error, readAtMs, again } = listing
+  const { rows, total, hasMore, isFetchingMore, more, following, readAtMs, again } = listing
+  const error = listing.error ?? following?.error ?? null
   const count = useMemo(() => {
     const shown = grouped(rows.length)
     return total === undefined || total === rows.length ? shown : `${shown} of ${grouped(total)}`
