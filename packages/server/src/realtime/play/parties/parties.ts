@@ -183,7 +183,8 @@ export class Parties {
   }
 
   records(): PartyRecord[] {
-    return Array.from(this.#parties.values(), recordOfParty)
+    const nowMs = this.#deps.clock.monotonicMs()
+    return Array.from(this.#parties.values(), (party) => recordOfParty(party, nowMs))
   }
 
   /** Takes a party over from another node; who is in another one already is not in it. */

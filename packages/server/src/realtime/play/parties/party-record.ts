@@ -1,6 +1,7 @@
 import type { Party } from './party.ts'
 
-type PendingRecord = { user_id: string; expires_at: number }
+/** Nodes of the version before `left_ms` do not say it. */
+export type PendingRecord = { user_id: string; expires_at: number; left_ms?: number | undefined }
 
 /** A party as it passes from node to node; one without members is over. */
 export type PartyRecord = {
@@ -15,11 +16,12 @@ export type PartyRecord = {
   requests: PendingRecord[]
 }
 
-export function recordOfParty(party: Party): PartyRecord {
+export function recordOfParty(party: Party, nowMs: number): PartyRecord {
   const { id, revision, presenceSequence, leader, open } = party
   const pending = (of: Party['requests']) =>
-    Array.from(of.values(), ({ userId, expiresAtUnixMs }) => {
-      return { user_id: userId, expires_at: expiresAtUnixMs }
+    Array.from(of.values(), ({ userId, expiresAtUnixMs, dueMs }) => {
+      const left_ms = Math.max(0, Math.round(dueMs - nowMs))
+      return { user_id: userId, expires_at: expiresAtUnixMs, left_ms }
     })
   return {
     ...{ id, revision, leader, open },

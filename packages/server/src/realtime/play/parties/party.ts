@@ -1,8 +1,14 @@
+import type { Timer } from '../../../kernel/clock.ts'
+
 /** Somebody who was asked, or asks, to join. */
 export type Pending = {
   readonly party: Party
   readonly userId: string
+  /** As players see it. */
   readonly expiresAtUnixMs: number
+  /** When it expires, by the clock of this node that does not jump. */
+  readonly dueMs: number
+  readonly timer: Timer
 }
 
 /** `isAbsent`: without a connection, and about to leave for that. */

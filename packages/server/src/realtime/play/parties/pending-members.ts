@@ -1,5 +1,4 @@
 import type { Clock } from '../../../kernel/clock.ts'
-import { createDeadlineQueue, type DeadlineQueue } from '../../../kernel/time/deadline-queue.ts'
 import type { Party, Pending } from './party.ts'
 import type { PartyRecord } from './party-record.ts'
 
@@ -16,16 +15,10 @@ const requestsPerAccountMax = 8
 /** Who was asked, or asks, to join a party: invitations and requests, until they expire. */
 export class PendingMembers {
   readonly #deps: PendingDeps
-  readonly #expiring: DeadlineQueue<Pending>
   readonly #requestsOf = new Map<string, Set<Pending>>()
 
   constructor(deps: PendingDeps) {
     this.#deps = deps
-    const { clock, ttlMs, changed } = deps
-    this.#expiring = createDeadlineQueue<Pending>({ clock, delayMs: ttlMs }, (due) => {
-      this.#expire(due)
-      changed(due.party)
-    })
   }
 
   /** Undefined when the account is invited already. */
@@ -53,7 +46,7 @@ export class PendingMembers {
     const invitation = party.invitations.get(userId)
     if (invitation !== undefined) {
       party.invitations.delete(userId)
-      this.#expiring.remove(invitation)
+      invitation.timer.cancel()
     }
     const request = party.requests.get(userId)
     if (request !== undefined) this.drop(request)
@@ -63,7 +56,7 @@ export class PendingMembers {
   drop(request: Pending): void {
     const { party, userId } = request
     party.requests.delete(userId)
-    this.#expiring.remove(request)
+    request.timer.cancel()
     const others = this.#requestsOf.get(userId)
     others?.delete(request)
     if (others?.size === 0) this.#requestsOf.delete(userId)
@@ -78,12 +71,12 @@ export class PendingMembers {
     }
   }
 
-  /** Takes over what another node had. */
+  /** Takes over what another node had, with the time that was left of it. */
   restore(party: Party, record: Pick<PartyRecord, 'invitations' | 'requests'>): void {
     for (const list of ['invitations', 'requests'] as const) {
-      for (const { user_id: userId, expires_at: expiresAtUnixMs } of record[list]) {
-        const known = { party, userId, expiresAtUnixMs }
-        this.#expiring.add(known)
+      for (const { user_id: userId, expires_at: expiresAtUnixMs, left_ms } of record[list]) {
+        const leftMs = Math.min(left_ms ?? this.#deps.ttlMs, this.#deps.ttlMs)
+        const known = this.#begin({ party, userId, expiresAtUnixMs }, leftMs)
         party[list].set(userId, known)
         if (list === 'invitations') continue
         this.#requestsOf.set(userId, (this.#requestsOf.get(userId) ?? new Set()).add(known))
@@ -95,7 +88,7 @@ export class PendingMembers {
   clear(parties: Iterable<Party>): void {
     for (const { invitations, requests } of parties) {
       for (const known of [...invitations.values(), ...requests.values()]) {
-        this.#expiring.remove(known)
+        known.timer.cancel()
       }
     }
     this.#requestsOf.clear()
@@ -106,12 +99,18 @@ export class PendingMembers {
     const { party, userId } = due
     if (party.invitations.get(userId) === due) party.invitations.delete(userId)
     else this.drop(due)
+    this.#deps.changed(party)
   }
 
   #add(party: Party, userId: string): Pending {
     const { clock, ttlMs } = this.#deps
-    const made = { party, userId, expiresAtUnixMs: clock.nowUnixMs() + ttlMs }
-    this.#expiring.add(made)
-    return made
+    return this.#begin({ party, userId, expiresAtUnixMs: clock.nowUnixMs() + ttlMs }, ttlMs)
+  }
+
+  #begin(of: Omit<Pending, 'dueMs' | 'timer'>, leftMs: number): Pending {
+    const { clock } = this.#deps
+    const timer = clock.after(leftMs, () => this.#expire(pending))
+    const pending: Pending = { ...of, dueMs: clock.monotonicMs() + leftMs, timer }
+    return pending
   }
 }

@@ -101,13 +101,15 @@ test('[R-CL-12, R-PTY-7, R-PTY-8] a party has members of two nodes, who hear eac
     .toMatchObject({ members: [{ online: true }, { online: false }] })
 })
 
-test('[R-CL-12, R-CL-16] a coordinator dies: tickets keep id and age, parties all that was answered', async () => {
-  cluster = await startGatherings({ size: 3, ...grace })
+test('[R-CL-12, R-CL-16, R-PTY-3] a coordinator dies: tickets and parties keep ids and ages', async () => {
+  cluster = await startGatherings({ size: 3, ...grace, party: { invite_ttl_ms: 25_000 } })
   const [coordinator, edge, other] = await roles()
   const ann = await gatherer(edge, 'ann')
   const bob = await gatherer(other ?? edge, 'bob')
   const { party_id } = (await ann.call('party.create', { open: true })) as { party_id: string }
   await bob.call('party.join', { party_id })
+  edge.backend.add('dan')
+  await ann.call('party.invite', { party_id, target_user_id: 'u-dan' })
   const before = (await ann.call('party.status')) as { revision: number }
   const ticket = (await ann.call('matchmaker.add', { party_id, min_count: 3 })) as object
   await cluster.pass(2000)
@@ -119,11 +121,14 @@ test('[R-CL-12, R-CL-16] a coordinator dies: tickets keep id and age, parties al
   expect((await roles())[0]).not.toBe(coordinator)
   const after = (await ann.call('party.status')) as { revision: number }
   expect(after).toMatchObject({ party_id, open: true, members: [{}, { user_id: 'u-bob' }] })
+  expect(after).toMatchObject({ invitations: [{ user_id: 'u-dan' }] })
   expect(after.revision).toBeGreaterThan(before.revision)
   expect(await ann.push('party.presence.resync')).toMatchObject({ party_id })
   const status = (await bob.call('matchmaker.status', ticket)) as { waited_ms: number }
   expect(status).toMatchObject({ ...ticket, state: 'queued' })
   expect(status.waited_ms).toBeGreaterThanOrEqual(2000 + 3 * leaseMs)
+  await cluster.pass(6500)
+  expect(await ann.call('party.status')).toMatchObject({ invitations: [] })
   const cid = await gatherer(edge, 'cid')
   await cid.call('matchmaker.add', { min_count: 3 })
   expect(await acceptMatch(cid)).toBe(await acceptMatch(bob))

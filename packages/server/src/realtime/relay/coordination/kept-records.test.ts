@@ -28,6 +28,20 @@ test('[R-CL-12] an edge keeps what is newer, and names what a new coordinator do
   expect(kept.keep(of(party('a', 5, ['ann'])), true)).toEqual(of(party('b', 1, ['bob'])))
 })
 
+test('[R-CL-12, R-PTY-3] invitations and requests grow old with their edge', () => {
+  let nowMs = 0
+  const kept = createKeptRecords(() => nowMs)
+  const pending = (left_ms: number) => ({
+    invitations: [{ user_id: 'bob', expires_at: 9, left_ms }],
+    requests: [{ user_id: 'cid', expires_at: 9, left_ms: left_ms + 5000 }],
+  })
+  kept.keep(of({ ...party('a', 1, ['ann']), ...pending(8000) }), false)
+  nowMs = 3000
+  expect(kept.all().parties).toMatchObject([pending(5000)])
+  nowMs = 9000
+  expect(kept.all().parties[0]?.invitations).toMatchObject([{ left_ms: 0 }])
+})
+
 test('[R-CL-12] what nobody here is part of any more is forgotten', () => {
   let nowMs = 0
   const kept = createKeptRecords(() => nowMs)

@@ -1,7 +1,7 @@
 import type { AccountKey } from '../../play/accounts.port.ts'
 import type { GatheringRecords } from '../../play/coordination.port.ts'
 import type { TicketRecord } from '../../play/matchmaker/tickets/ticket-record.ts'
-import type { PartyRecord } from '../../play/parties/party-record.ts'
+import type { PartyRecord, PendingRecord } from '../../play/parties/party-record.ts'
 
 /** What an edge was last sent of the tickets and parties of its clients. */
 export type KeptRecords = {
@@ -20,6 +20,10 @@ type Kept<Row> = { row: Row; sinceMs: number }
 export function createKeptRecords(nowMs: () => number): KeptRecords {
   const tickets = new Map<string, Kept<TicketRecord>>()
   const parties = new Map<string, Kept<PartyRecord>>()
+
+  function ageOf(sinceMs: number): number {
+    return Math.max(0, Math.round(nowMs() - sinceMs))
+  }
 
   function keepAll<Row extends { id: string; revision: number }>(
     known: Map<string, Kept<Row>>,
@@ -43,10 +47,13 @@ export function createKeptRecords(nowMs: () => number): KeptRecords {
     }),
     all: () => ({
       tickets: Array.from(tickets.values(), ({ row, sinceMs }) => {
-        const waited_ms = row.waited_ms + Math.max(0, Math.round(nowMs() - sinceMs))
+        const waited_ms = row.waited_ms + ageOf(sinceMs)
         return row.state === 'queued' ? { ...row, waited_ms } : row
       }),
-      parties: Array.from(parties.values(), ({ row }) => row),
+      parties: Array.from(parties.values(), ({ row, sinceMs }) => {
+        const aged = agedBy(ageOf(sinceMs))
+        return { ...row, invitations: row.invitations.map(aged), requests: row.requests.map(aged) }
+      }),
     }),
     sweep(isHere) {
       const untilMs = nowMs() - overKeptMs
@@ -61,6 +68,11 @@ export function createKeptRecords(nowMs: () => number): KeptRecords {
       }
     },
   }
+}
+
+function agedBy(ageMs: number): (pending: PendingRecord) => PendingRecord {
+  return ({ left_ms, ...rest }) =>
+    left_ms === undefined ? rest : { ...rest, left_ms: Math.max(0, left_ms - ageMs) }
 }
 
 function isLive({ members }: PartyRecord): boolean {

@@ -63,7 +63,7 @@ export function createRecordFeed(deps: RecordFeedDeps): RecordFeed {
       for (const boot of edges) of(boot).tickets.push(record)
     }
     for (const party of parties) {
-      const record = recordOfParty(party)
+      const record = recordOfParty(party, nowMs())
       const edges = edgesOf(record.id, [...party.members.keys()], party.members.size === 0)
       for (const boot of edges) of(boot).parties.push(record)
     }

@@ -19,7 +19,7 @@ const ticket = z.object({
   tokens: z.array(z.object({ account: id, token: id, room_id: count, expires_at: count })),
 })
 
-const pending = z.array(z.object({ user_id: id, expires_at: count }))
+const pending = z.array(z.object({ user_id: id, expires_at: count, left_ms: count.optional() }))
 
 const party = z.object({
   id,
