@@ -190,6 +190,12 @@ function pushOf(kind: number, bodyBytes: number): Uint8Array {
   return encodeMessage('bt1-x', { type: 'push', user_ids: null, kind, body })
 }
 
+function reachOf(frame: readonly number[]): Uint8Array {
+  const sent = { bytes: Uint8Array.from(frame), mergeKey: 0 }
+  const of = { generation: 1, account: 'u-bob', except: null }
+  return encodeMessage('bt1-x', { type: 'reach', ...of, frame: sent })
+}
+
 test('[R-CL-14] garbage, other versions and foreign messages on the bus change nothing', async () => {
   cluster = await startCluster()
   const [one, two] = cluster.nodes
@@ -204,10 +210,12 @@ test('[R-CL-14] garbage, other versions and foreign messages on the bus change n
     // Of these no frame could be made.
     pushOf(2 ** 16, 2),
     pushOf(27, envelopeBytesMax - 1),
+    reachOf([0, 0, 0, 3, 0, 27]),
+    reachOf([0, 0, 0, 1, 0]),
   ]) {
     relay?.received(Uint8Array.from(bytes))
   }
-  expect(relay?.invalid).toBe(7)
+  expect(relay?.invalid).toBe(9)
   one.gateway.push(['u-bob'], 27, Buffer.from('{}'))
   await expect.poll(() => bob.received.length, waiting).toBe(1)
 })

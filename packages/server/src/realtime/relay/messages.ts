@@ -1,4 +1,4 @@
-import { envelopeBytesMax, envelopeBytesMin } from '@guildhall/contract'
+import { envelopeBytesMax, envelopeBytesMin, frameHeaderBytes } from '@guildhall/contract'
 import {
   bytes,
   checked,
@@ -54,7 +54,16 @@ const presence = struct({
   age_ms: whole,
 })
 
-const frame = struct({ bytes, mergeKey: whole })
+const frame = struct({ bytes: checked(bytes, isFrame, 'a frame that is none'), mergeKey: whole })
+
+/** It says its length, by which a client finds what follows. */
+function isFrame(of: Uint8Array): boolean {
+  if (of.length < frameHeaderBytes) return false
+  const at = (byte: number) => of[byte] ?? 0
+  const said = ((at(0) << 24) | (at(1) << 16) | (at(2) << 8) | at(3)) >>> 0
+  return said === of.length - frameHeaderBytes + envelopeBytesMin
+}
+
 const seat = oneOf('kept', 'kept_elsewhere', 'handed_over', 'none')
 
 /**
