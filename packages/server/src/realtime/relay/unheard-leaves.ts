@@ -43,10 +43,11 @@ const againMs = 250
 export function createUnheardLeaves(deps: Deps) {
   const { clock } = deps
   const unheard = new Map<number, Unheard>()
+  const byParticipant = new Map<string, Unheard>()
   let isStopped = false
 
   function find(boot: string, participant: number): Unheard | undefined {
-    return unheard.values().find((each) => each.boot === boot && each.participant === participant)
+    return byParticipant.get(keyOf({ boot, participant }))
   }
 
   function claimLater(leave: Unheard): void {
@@ -62,9 +63,11 @@ export function createUnheardLeaves(deps: Deps) {
     leave.link.send({ type: 'claim', visit, participant, account })
   }
 
-  function forget({ visit, link, timer }: Unheard): void {
+  function forget(leave: Unheard): void {
+    const { visit, link, timer } = leave
     timer?.cancel()
     unheard.delete(visit)
+    byParticipant.delete(keyOf(leave))
     if (link !== undefined) deps.over(link)
   }
 
@@ -81,7 +84,8 @@ export function createUnheardLeaves(deps: Deps) {
       const untilMs = clock.monotonicMs() + deps.graceMs
       const visit = deps.nextVisit()
       const added: Unheard = { ...leave, visit, untilMs, link: undefined, timer: undefined }
-      unheard.set(added.visit, added)
+      unheard.set(visit, added)
+      byParticipant.set(keyOf(added), added)
       claimLater(added)
     },
     /** The participant asks the owner for a room, which ends what the owner has kept. */
@@ -112,4 +116,8 @@ export function createUnheardLeaves(deps: Deps) {
       for (const leave of [...unheard.values()]) forget(leave)
     },
   }
+}
+
+function keyOf({ boot, participant }: Pick<UnheardLeave, 'boot' | 'participant'>): string {
+  return `${boot} ${participant}`
 }
