@@ -109,6 +109,7 @@ async function startNode(name: string, parts: NodeParts): Promise<ClusterNode> {
       if (!isCut) connected.sendAll(message)
     },
   }
+  let gateway: RealtimeFixture['gateway'] | undefined
   const own: Directory = isolated(directory, () => {
     if (isDead) return Promise.reject(new Error('the node is dead'))
     return stalled
@@ -120,11 +121,12 @@ async function startNode(name: string, parts: NodeParts): Promise<ClusterNode> {
     node: { node_id: `node-${name}`, boot_id, version: '1.0.0', settings: {} },
     leaseMs,
     load: () => ({ rooms: 0, connections: 0 }),
-    onLost() {},
+    onLost: () => gateway?.beginAnew(),
   })
   await membership.start()
   const cluster = { bus, directory: own, membership, commandTimeoutMs: 2000 }
   const realtime = await startRealtime({ ...options, clock, backend, cluster })
+  gateway = realtime.gateway
   await bus.start({
     received: (message) => {
       if (!isCut) realtime.gateway.relay?.received(message)

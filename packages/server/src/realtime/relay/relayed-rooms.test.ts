@@ -248,6 +248,22 @@ test('[R-CL-13] members elsewhere of a killed owner get MATCH_CLOSED, and its na
   expect((await lines(bob, 2))[0]).toBe(`joined ${roomOf(2, 2)} arena/`)
 })
 
+test('[R-CL-2, R-CL-3] a node whose slot was taken ends its rooms and connections, and begins anew', async () => {
+  const { one, ann, bob } = await startTogether(grace)
+  await lines(bob, 2)
+  await ann.line()
+  const row = (await cluster.directory.nodes()).find(({ slot }) => slot === 1)
+  if (row === undefined) throw new Error('no node')
+  await cluster.directory.free(row)
+  await cluster.pass(3000)
+  expect((await ann.closed).code).toBe(1001)
+  expect(await bob.line()).toContain('closed')
+  expect(one.membership.slot).toBe(3)
+  const again = await joinAs(one, 't-ann')
+  again.create('arena')
+  expect(await again.line()).toBe(`joined ${roomOf(3, 2)} arena/`)
+})
+
 test('[R-CL-18] a client of a killed edge finds its seat from any other node', async () => {
   const { one, two, ann, bob } = await startTogether(grace)
   await lines(bob, 2)
