@@ -20,12 +20,16 @@ export type CallRecord = {
   text: string | null
   /** The participant's texts where they are new to the worker; undefined = as sent before. */
   about: CallTexts | undefined
-  /** In the worker: the runs of one tick, which are answered together. */
+  /** In the worker: the runs of one call, a room each, which are answered together. */
   group: CallGroup | undefined
 }
 
-/** Which runs of a call have not settled, and what the others used. */
-export type CallGroup = { readonly left: Set<CallRecord>; cpuUs: number }
+/** Which runs of a call have not settled, what the others used, and how one of them failed. */
+export type CallGroup = {
+  readonly left: Set<CallRecord>
+  cpuUs: number
+  failed: { status: number; length: number; text?: string } | undefined
+}
 
 export type CallTexts = {
   readonly user_id: string | null

@@ -11,10 +11,12 @@ import { HostMap, HostSet } from './host-map.ts'
 import { type Invocation, newInvocation } from './invocation.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { Output } from './output.ts'
-import { noRooms, ownCall } from './own-call.ts'
+import { ownCall } from './own-call.ts'
 import { asPromise, settleWith } from './promises.ts'
 import type { Registry } from './registry.ts'
+import type { StateRoom } from './rooms/state-room.ts'
 import type { StateRooms } from './rooms/state-rooms.ts'
+import { endRun, hasGroup, runsOf } from './runs.ts'
 import type { Timers } from './timers.ts'
 
 export type RunnerDeps = {
@@ -71,7 +73,8 @@ export class Runner {
     else call.about = this.#abouts.get(call.participant)
     if (call.hook === hookCode.on_leave) this.#abouts.delete(call.participant)
     if (call.hook === hookCode.timer) call.room_id = this.#deps.timers.roomOf(call.detail)
-    if (call.hook === hookCode.on_tick) this.#addTick(call)
+    if (call.hook === hookCode.on_tick) this.#addRuns(call, tickRooms(call))
+    else if (call.hook === hookCode.state_save) this.#addRuns(call, this.#deps.rooms.ids())
     else this.#add(call)
   }
 
@@ -188,15 +191,9 @@ export class Runner {
     }
   }
 
-  /** A tick runs once for each of its rooms, and is answered when all have settled. */
-  #addTick(call: CallRecord): void {
-    const group = { left: new HostSet<CallRecord>(), cpuUs: 0 }
-    const rooms = tickRooms(call)
-    for (let n = 0; n < rooms.length; n += 1) {
-      const run = { ...call, room_id: rooms[n] ?? null, body: noRooms, group }
-      group.left.add(run)
-      this.#add(run)
-    }
+  #addRuns(call: CallRecord, rooms: readonly (number | null)[]): void {
+    const runs = runsOf(call, rooms)
+    for (let n = 0; n < runs.length; n += 1) this.#add(runs[n] ?? call)
   }
 
   #add(call: CallRecord): void {
@@ -240,6 +237,7 @@ export class Runner {
     this.#current = invocation
     this.#head += 1
     let ending: Ending = noReply
+    let room: StateRoom | undefined
     try {
       const result = this.#deps.engine.scope.run(invocation, callHandler, this.#deps, call)
       this.#endSlice(invocation)
@@ -251,8 +249,8 @@ export class Runner {
       }
       // An answer that is none fails the slice before it has changed the state of a room.
       const answer = encodeAnswer(call, result)
-      this.#deps.rooms.sliceEnded(call, this.output)
       ending = this.#answerEnding(call, answer)
+      room = this.#deps.rooms.sliceEnded(call, this.output)
     } catch (error) {
       this.#endSlice(invocation)
       this.output.rollback()
@@ -260,6 +258,10 @@ export class Runner {
       ending = this.#errorEnding(error, call)
     }
     this.#settle(invocation, ending)
+    if (room !== undefined) {
+      this.#deps.rooms.sliceHolds(room, call, this.output)
+      this.output.commit(undefined, 'settled')
+    }
     this.#current = undefined
   }
 
@@ -314,7 +316,9 @@ export class Runner {
     const { call } = invocation
     if (call === undefined || !this.#inRooms.has(invocation)) return true
     try {
-      this.#deps.rooms.sliceEnded(call, invocation.pending ?? this.output)
+      const output = invocation.pending ?? this.output
+      const room = this.#deps.rooms.sliceEnded(call, output)
+      if (room !== undefined) this.#deps.rooms.sliceHolds(room, call, output)
       if (!invocation.pending) this.output.commit(undefined, 'settled')
       return true
     } catch (error) {
@@ -339,16 +343,9 @@ export class Runner {
 
   #settle(invocation: Invocation, ending: Ending): void {
     const { cpuUs, call } = invocation
-    const group = call?.group
     invocation.gaveUp = ending.status === status.timed_out
-    // An interrupt may make this run twice for the same call.
-    if (call && group?.left.delete(call)) group.cpuUs += cpuUs
-    if (call && group && ending.status !== status.ok) {
-      this.output.failed(call.id, ending.status, { cpuUs, ...ending })
-    }
-    if (!group) this.output.done(call?.id ?? 0, ending.status, { cpuUs, ...ending })
-    else if (call && group.left.size === 0)
-      this.output.done(call.id, status.ok, { cpuUs: group.cpuUs, length: 0 })
+    if (call && hasGroup(call)) endRun(call, { cpuUs, ...ending }, this.output)
+    else this.output.done(call?.id ?? 0, ending.status, { cpuUs, ...ending })
     this.output.commit(invocation, 'settled')
   }
 
@@ -365,7 +362,11 @@ export class Runner {
     this.#current = undefined
     this.output.rollback()
     this.#deps.engine.scope.abandon()
-    if (!invocation || invocation.state === 'settled') return
+    if (!invocation) return
+    if (invocation.state === 'settled') {
+      if (invocation.call) this.#deps.rooms.holdInterrupted(invocation.call)
+      return
+    }
     this.#endSlice(invocation)
     this.#failRoom(invocation)
     this.#endSuspended(invocation, timedOut)

@@ -41,6 +41,7 @@ function start() {
   room.setState({ players: {} })
   const endSlice = () => {
     room.takeState()
+    room.acceptState()
     checkpoints.save(room, output)
   }
   endSlice()

@@ -29,19 +29,38 @@ export class Checkpoints {
     const nowMs = this.#deps.clock.monotonicMs()
     const waitMs = Math.ceil(room.lastSaveMs + saveEveryMs - nowMs)
     if (waitMs > 0) {
-      room.isSaveDue = true
-      this.#deps.later(waitMs, () => this.#saveLate(room))
+      this.#saveIn(waitMs, room)
       return
     }
     room.lastSaveMs = nowMs
     this.saveNow(room, output)
   }
 
+  /** The same behind a slice that holds whatever comes of it. */
+  saveBehind(room: StateRoom, output: Output): void {
+    try {
+      this.save(room, output)
+    } catch (error) {
+      this.#fault(room, output, error)
+    }
+  }
+
+  /** What was made for the node is lost. */
+  lost(room: StateRoom): void {
+    room.isUnsaved = true
+    if (!room.isSaveDue) this.#saveIn(saveEveryMs, room)
+  }
+
   saveNow(room: StateRoom, output: Output): void {
     this.#takeUntracked(room, output)
     if (!room.isUnsaved) return
-    room.isUnsaved = false
     output.saved(room.room_id, room.followers.seq, room.copy.text())
+    room.isUnsaved = false
+  }
+
+  #saveIn(ms: number, room: StateRoom): void {
+    room.isSaveDue = true
+    this.#deps.later(ms, () => this.#saveLate(room))
   }
 
   #saveLate(room: StateRoom): void {
@@ -58,7 +77,11 @@ export class Checkpoints {
       room.takeUntracked()
     } catch (error) {
       room.setState(room.copy.fresh())
-      output.fault(`${room.definition.name}.state`, this.#deps.describe(error))
+      this.#fault(room, output, error)
     }
+  }
+
+  #fault(room: StateRoom, output: Output, error: unknown): void {
+    output.fault(`${room.definition.name}.state`, this.#deps.describe(error))
   }
 }

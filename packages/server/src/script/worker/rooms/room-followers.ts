@@ -5,6 +5,7 @@ import {
   StateEncoder,
   type StateList,
 } from '@guildhall/contract/state'
+import { Interrupted } from '../errors.ts'
 import { HostMap } from '../host-map.ts'
 import type { RoomDefinition } from './definition.ts'
 
@@ -171,7 +172,7 @@ export class RoomFollowers {
     }, changed)
   }
 
-  /** What one part throws is thrown when those of the others are made. */
+  /** What one part throws is thrown when those of the others are made, unless time has run out. */
   #each(
     serve: (follower: Follower, messages: StateMessage[]) => void,
     finish?: (messages: StateMessage[]) => void,
@@ -182,6 +183,7 @@ export class RoomFollowers {
       try {
         serve(follower, messages)
       } catch (error) {
+        if (error instanceof Interrupted) throw error
         follower.wantsWhole = true
         follower.isLate = false
         problem ??= { error }

@@ -33,7 +33,7 @@ export class StateCopy {
   /** Scalars that change are counted to the byte. */
   #countsText = false
   #added = 0
-  /** Of an update under way: what was there before. An interrupt leaves it behind. */
+  /** What was there before an update that is not accepted yet. An interrupt leaves it behind. */
   #before: { value: unknown; bytes: number; isMeasured: boolean; countsText: boolean } | undefined
   /** Three by three: a part, the place of a member (-1: all of them), and what stood there. */
   #undo: unknown[] = []
@@ -57,6 +57,13 @@ export class StateCopy {
    * @throws StateProblem for what is no JSON or too large; the copy is as it was
    */
   update(state: unknown, marks: StateMarks = 'all'): boolean {
+    const hasChanged = this.tryUpdate(state, marks)
+    this.accept()
+    return hasChanged
+  }
+
+  /** The same, which does not hold before `accept`: whoever reads the copy first takes it back. */
+  tryUpdate(state: unknown, marks: StateMarks = 'all'): boolean {
     this.#rollBack()
     this.#added = 0
     this.#before = {
@@ -68,14 +75,17 @@ export class StateCopy {
     try {
       const hasChanged = this.#whole(state, marks)
       this.#bound()
-      this.#before = undefined
-      this.#forgetUndo()
       return hasChanged
     } catch (error) {
       this.#rollBack()
       if (error instanceof StateProblem) throw error
       throw new StateProblem(`room.state cannot be read: ${String(error)}`)
     }
+  }
+
+  accept(): void {
+    this.#before = undefined
+    this.#forgetUndo()
   }
 
   /** The parts that it is made of, which note what has changed since somebody compared them. */

@@ -4,7 +4,6 @@ import type { RoomDefinition } from './definition.ts'
 import { RoomFollowers, type RoomMember } from './room-followers.ts'
 import type { StateBudget } from './state-budget.ts'
 import { StateCopy } from './state-copy.ts'
-import type { StateMarks } from './state-marks.ts'
 import { StateTracker } from './state-tracker.ts'
 
 /** The label of a room as its handlers read it. */
@@ -43,11 +42,9 @@ export class StateRoom {
   isUnsent = false
   /** A sync is queued, or waits for its time. */
   isSyncDue = false
-  /** The slice of this call has ended with a sync, which is lost if the slice is. */
-  hasSynced = false
-  /** A sync was lost, and is tried again where nothing else leads to one; once for each change. */
+  /** A sync was lost, and is tried again where nothing else leads to one: later each time. */
   isRetryDue = false
-  hasRetried = false
+  retries = 0
   /** The sync that is queued is one of a follower whose part has taken too long. */
   triesLate = false
   lastSyncMs = Number.NEGATIVE_INFINITY
@@ -103,7 +100,8 @@ export class StateRoom {
   }
 
   /**
-   * Takes over what a slice has made of the state; true if that is another one.
+   * Takes over what a slice has made of the state; true if that is another one. Until it is
+   * accepted, the slice may fail.
    *
    * @throws StateProblem when it is no state
    */
@@ -112,23 +110,27 @@ export class StateRoom {
     // Where the script's values are copies, the state comes out of its engine.
     if (guest !== undefined) this.#state = guest.read(this.room_id)
     const marks = this.#tracker === undefined ? 'all' : this.#tracker.takeMarks()
-    return marks !== undefined && this.#update(marks)
+    return marks !== undefined && this.#noted(this.copy.tryUpdate(this.state, marks))
+  }
+
+  acceptState(): void {
+    this.copy.accept()
   }
 
   /**
-   * The same of what was written past the notes of a tracked state.
+   * Takes over at once what was written past the notes of a tracked state.
    *
    * @throws StateProblem when it is no state
    */
   takeUntracked(): boolean {
-    return this.#tracker !== undefined && this.#update('all')
+    return this.#tracker !== undefined && this.#noted(this.copy.update(this.state))
   }
 
-  #update(marks: StateMarks): boolean {
-    if (!this.copy.update(this.state, marks)) return false
+  #noted(hasChanged: boolean): boolean {
+    if (!hasChanged) return false
     this.isUnsaved = true
     this.isUnsent = true
-    this.hasRetried = false
+    this.retries = 0
     return true
   }
 

@@ -97,7 +97,7 @@ export class StateRooms {
       case hookCode.state_sync:
         return { value: this.#withRoom(call, (room) => this.#syncs.run(room)) }
       case hookCode.state_save:
-        return { value: this.#saveAll() }
+        return { value: this.#withRoom(call, (room) => this.#save(room)) }
       case hookCode.state_drop:
         return { value: this.#forget(call.room_id ?? 0) }
       default: {
@@ -107,38 +107,61 @@ export class StateRooms {
     }
   }
 
+  /** All rooms that have state. */
+  ids(): number[] {
+    return Array.from(this.#rooms.keys())
+  }
+
   /**
-   * A slice of a handler has ended well: what it made of the state holds from here on.
+   * A slice of a handler has ended well. What it made of the state of the room holds with its
+   * commands: `sliceHolds` must follow.
    *
    * @throws StateProblem when it is no state; `sliceFailed` must follow
    */
-  sliceEnded(call: CallRecord, output: Output): void {
+  sliceEnded(call: CallRecord, output: Output): StateRoom | undefined {
+    const room = this.#roomOf(call)
+    if (room === undefined) return undefined
+    const hasChanged = room.takeState()
+    if (this.#deps.isTested()) {
+      room.acceptState()
+      reportUntracked(room, output)
+      if (hasChanged) reportTwice(room, output)
+    }
+    return room
+  }
+
+  /** The commands of the slice hold: so does the state, and others hear of it. */
+  sliceHolds(room: StateRoom, call: CallRecord, output: Output): void {
+    this.#hold(room)
+    if (call.hook === hookCode.on_tick) room.ticksSinceSync += 1
+    this.#checkpoints.saveBehind(room, output)
+    this.#syncs.follow(room, call.hook === hookCode.on_tick, output)
+  }
+
+  /** That was interrupted: the slice holds, and others hear of it later. */
+  holdInterrupted(call: CallRecord): void {
     const room = this.#roomOf(call)
     if (room === undefined) return
-    const hasChanged = room.takeState()
-    if (this.#deps.isTested()) reportUntracked(room, output)
-    if (hasChanged && this.#deps.isTested()) reportTwice(room, output)
+    this.#hold(room)
+    this.#checkpoints.lost(room)
+    this.#syncs.lost(room)
+  }
+
+  #hold(room: StateRoom): void {
+    room.acceptState()
     room.behindSync.commit(undefined, 'settled')
-    if (call.hook === hookCode.on_tick) room.ticksSinceSync += 1
-    this.#checkpoints.save(room, output)
-    this.#syncs.follow(room, call.hook === hookCode.on_tick, output)
   }
 
   /** The state is as it was before the slice. */
   sliceFailed(call: CallRecord): void {
-    // Checkpoints are lost with their slice.
-    if (call.hook === hookCode.state_save) {
-      for (const each of this.#rooms.values()) each.isUnsaved = true
-    }
     const room = this.#roomOf(call, true)
     if (room === undefined) return
     if (call.hook === hookCode.state_sync) this.#syncs.lost(room)
     else if (call.hook === hookCode.state_watch) this.#syncs.watchFailed(room, call)
+    else if (call.hook === hookCode.state_save) room.isUnsaved = true
     else {
       room.setState(room.copy.fresh())
       room.behindSync.rollback()
-      room.isUnsaved = true
-      if (room.hasSynced) this.#syncs.lost(room)
     }
   }
 
@@ -157,14 +180,15 @@ export class StateRooms {
     if (room !== undefined) work(room)
   }
 
-  #roomOf(call: CallRecord, withSyncs = false): StateRoom | undefined {
+  #roomOf(call: CallRecord, withOwn = false): StateRoom | undefined {
     if (this.#rooms.size === 0) return undefined
     switch (call.hook) {
       case hookCode.on_room_join:
         return this.#rooms.get(call.detail)
       case hookCode.state_sync:
       case hookCode.state_watch:
-        return withSyncs ? this.#rooms.get(call.room_id ?? 0) : undefined
+      case hookCode.state_save:
+        return withOwn ? this.#rooms.get(call.room_id ?? 0) : undefined
       case hookCode.on_join:
       case hookCode.on_leave:
       case hookCode.on_room_create:
@@ -177,7 +201,6 @@ export class StateRooms {
 
   #handle(room: StateRoom, call: CallRecord): { value: unknown } | undefined {
     const { definition, face } = room
-    room.hasSynced = false
     switch (call.hook) {
       case hookCode.on_message:
         return { value: definition.kinds[call.detail]?.(messageContext(call), call.body, face) }
@@ -263,6 +286,7 @@ export class StateRooms {
     const room = made ?? this.#newRoom(identity, state, seq)
     room.setState(state)
     room.takeState()
+    room.acceptState()
     this.#rooms.set(room.room_id, room)
     this.#restoring.delete(room.room_id)
     this.relabel(room.room_id, identity.label)
@@ -271,10 +295,9 @@ export class StateRooms {
     if (output !== undefined) this.#checkpoints.save(room, output)
   }
 
-  #saveAll(): void {
+  #save(room: StateRoom): void {
     const output = this.#output()
-    if (output === undefined) return
-    for (const room of this.#rooms.values()) this.#checkpoints.saveNow(room, output)
+    if (output !== undefined) this.#checkpoints.saveNow(room, output)
   }
 
   #later(ms: number, task: () => void): void {

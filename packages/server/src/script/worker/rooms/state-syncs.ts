@@ -1,6 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import type { CallRecord } from '../../wire/call-records.ts'
 import { hookCode } from '../../wire/hooks.ts'
+import { Interrupted } from '../errors.ts'
 import type { Output } from '../output.ts'
 import { type StateMessage, SyncProblem } from './room-followers.ts'
 import type { StateRoom } from './state-room.ts'
@@ -19,7 +20,9 @@ type StateSyncsDeps = {
   isTested(): boolean
 }
 
+/** Before a sync that was lost is tried again; each time twice as long as before, up to a minute. */
 const retryMs = 1_000
+const retryMsMax = 60_000
 
 /** When the followers of rooms are sent what has changed, and what is sent. */
 export class StateSyncs {
@@ -52,25 +55,26 @@ export class StateSyncs {
 
   /**
    * A sync is lost, with its slice. The next one comes at the latest in a second; but what was
-   * interrupted may be endless, so that one is not made up for.
+   * interrupted may be endless, so each further one comes later.
    */
   lost(room: StateRoom): void {
-    room.hasSynced = false
     room.followers.interrupted()
     room.isUnsent = true
-    if (room.isRetryDue || room.hasRetried) return
+    const handler = `${room.definition.name}.view`
+    this.#deps.output()?.fault(handler, '\ninterrupted at its deadline')
+    if (room.isRetryDue) return
     room.isRetryDue = true
-    this.#deps.later(retryMs, () => {
+    this.#deps.later(Math.min(retryMs * 2 ** room.retries, retryMsMax), () => {
       room.isRetryDue = false
       if (!room.isUnsent || room.isSyncDue) return
-      room.hasRetried = true
+      room.retries += 1
       this.#syncSoon(room)
     })
   }
 
   #addFollower(room: StateRoom, { participant, about }: CallRecord): void {
     const { user_id = null, username = null } = about ?? {}
-    room.hasRetried = false
+    room.retries = 0
     const known = room.members.find((member) => member.participant === participant)
     room.followers.add(known ?? { participant, user_id, username })
   }
@@ -109,11 +113,15 @@ export class StateSyncs {
     if (output !== undefined) this.#tryTo(room, output, make)
   }
 
-  /** Sends what could be made, and reports what could not; that is tried again. */
+  /**
+   * Sends what could be made, and reports what could not; that is tried again. What has run out of
+   * time ends its slice, in every engine.
+   */
   #tryTo(room: StateRoom, output: Output, make: () => readonly StateMessage[]): void {
     try {
       send(output, room, make())
     } catch (problem) {
+      if (problem instanceof Interrupted) throw problem
       const isPart = problem instanceof SyncProblem
       if (isPart) send(output, room, problem.messages)
       const error = isPart ? problem.error : problem
@@ -141,7 +149,6 @@ export class StateSyncs {
       this.#syncSoon(room)
       return
     }
-    room.hasSynced = true
     this.#send(room, output)
   }
 

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest'
+import { player, startHarness } from '../host.fixture.ts'
+
+/** The worker reads `slow` as a state twice: when a slice has ended, and to give it to the node. */
+const script = `
+let ms = 0
+function slow() {
+  let reads = 0
+  return Object.freeze({
+    get ms() {
+      reads += 1
+      const endMs = performance.now() + (reads === 2 ? ms : 0)
+      while (performance.now() < endMs);
+      return ms
+    },
+  })
+}
+guildhall.room('den', {
+  create: () => ({ n: 0, slow: null }),
+  message: {
+    100(ctx, body, room) {
+      ms = Number(new TextDecoder().decode(body))
+      room.state.n += 1
+      room.state.slow = slow()
+      room.broadcast(101, String(room.state.n))
+    },
+  },
+  rpc: { n: (ctx, body, room) => String(room.state.n) },
+})`
+
+async function serve() {
+  const saved: number[] = []
+  const harness = await startHarness({
+    files: { 'main.js': script },
+    config: { deadline_ms: 200 },
+    states: { saveState: ({ room_id }) => saved.push(room_id) },
+  })
+  const { host, message } = harness
+  async function enter(room_id: number) {
+    const label = { map: '', mode: 'den', max_players: 0, open: true, tick: false, listed: false }
+    const identity = { definition: 'den', room_id, match_id: `m${room_id}`, name: null }
+    const room = { ...identity, label: { ...label, properties: {} } }
+    const about = player(room_id, { room_id })
+    await host.game.stateCreate(about, { room, options: 'null' })
+    return { about, spend: (ms: number) => message(100, String(ms), about) }
+  }
+  return { ...harness, saved, enter }
+}
+
+it('[S-STA-2] [S-LIM-1] an interrupt behind a slice that has held costs nothing of it', async () => {
+  const { enter, clock, delivered, rpc, saved, until } = await serve()
+  const { about, spend } = await enter(5)
+  // The node gets the next one a second later at the earliest: with the slice.
+  await clock.sleep(1_050)
+  expect(saved).toEqual([5])
+  expect(await spend(60_000)).toBe('ok')
+  expect(delivered.map(({ text }) => text)).toEqual(['1'])
+  expect(await rpc('n', '', about)).toBe('1')
+  await until(() => saved.length === 2)
+})
+
+it('[R-STA-6] [S-REL-8] at a hand-over each room has the whole deadline to be saved', async () => {
+  const { enter, saved, host } = await serve()
+  const rooms = [await enter(5), await enter(6), await enter(7)]
+  for (const { spend } of rooms) await spend(120)
+  saved.length = 0
+  expect(await host.reload()).toMatchObject({ outcome: 'active' })
+  expect(saved).toEqual([5, 6, 7])
+})
