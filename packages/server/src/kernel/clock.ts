@@ -38,6 +38,13 @@ export function createSystemClock(): Clock {
   }
 }
 
+const { bigint: processNanoseconds } = process.hrtime
+
+/** Milliseconds, with fractions, that all threads of this process count alike. */
+export function processMs(): number {
+  return Number(processNanoseconds()) / 1e6
+}
+
 /**
  * Runs `task` once when the present turn of the event loop has ended: the natural moment to flush
  * what was collected during the turn (a batch of reads, a group of commits, a socket's frames).

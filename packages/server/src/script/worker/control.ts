@@ -3,7 +3,8 @@ import type { Overdue } from '../wire/overdue.ts'
 /**
  * What the watchdog sees at any time, even while the script computes: which call runs, whether
  * calls wait, whether a debugger is attached, and a counter that is odd while a slice runs. The
- * watchdog compares it with what it saw before, so the two threads need no common time.
+ * watchdog compares it with what it saw before. Only what it shall interrupt has a time, which all
+ * threads of a process count alike.
  */
 export type Control = Int32Array
 
@@ -13,7 +14,13 @@ const open = 2
 const begun = 3
 const attached = 4
 const ticked = 5
-const words = 6
+const guarded = 6
+const guardedUntil = 7
+const words = 8
+
+/** What is armed has an odd number. */
+const guardNumbers = 0x3fff_ffff
+const interrupting = -2
 
 export function createControl(): { control: Control; shared: SharedArrayBuffer } {
   const shared = new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT)
@@ -45,6 +52,40 @@ export function sliceCounter(control: Control): number {
 /** Which call is at fault when a slice runs too long. */
 export function overdueCall(control: Control): Overdue {
   return { running: Atomics.load(control, running), begun: Atomics.load(control, begun) }
+}
+
+/** From now on the watchdog interrupts this thread, unless it is disarmed by then (`processMs`). */
+export function arm(control: Control, untilMs: number): void {
+  Atomics.store(control, guardedUntil, Math.ceil(untilMs) | 0)
+  Atomics.store(control, guarded, Atomics.load(control, guarded) + 1)
+}
+
+/** False when the interrupt is on its way: it ends whatever runs until then. */
+export function disarm(control: Control): boolean {
+  const armed = Atomics.load(control, guarded)
+  const next = (armed + 1) & guardNumbers
+  return Atomics.compareExchange(control, guarded, armed, next) !== interrupting
+}
+
+/** Whether it was interrupted; only once. */
+export function takeInterrupt(control: Control): boolean {
+  return Atomics.compareExchange(control, guarded, interrupting, 0) === interrupting
+}
+
+/** The number of what is armed, for `interrupt`; undefined when nothing is. */
+export function armedNumber(control: Control): number | undefined {
+  const armed = Atomics.load(control, guarded)
+  return armed % 2 === 0 ? undefined : armed
+}
+
+/** How long it may still run. */
+export function armedForMs(control: Control, nowMs: number): number {
+  return (Atomics.load(control, guardedUntil) - Math.floor(nowMs)) | 0
+}
+
+/** Whether it may be interrupted now: it was not disarmed, and cannot be any more. */
+export function interrupt(control: Control, armed: number): boolean {
+  return Atomics.compareExchange(control, guarded, armed, interrupting) === armed
 }
 
 export function setOpenCalls(control: Control, count: number): void {

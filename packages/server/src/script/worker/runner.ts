@@ -91,14 +91,16 @@ export class Runner {
     this.#deps.wantTurnEnd()
   }
 
-  /** Starts every call that may start now. */
-  run(): void {
+  /** Starts every call that may start now; alone = nothing but the event loop calls. */
+  run({ alone = false } = {}): void {
     while (this.#head < this.#queue.length) {
       const next = this.#queue[this.#head]
       if (!next) break
       const deadlineMs = this.#deadlineOf(next)
-      const ended = this.#deps.engine.guard.run(deadlineMs, () => this.#drain(deadlineMs))
-      if (ended === 'interrupted') this.#afterInterrupt()
+      const { guard } = this.#deps.engine
+      const drain = () => this.#drain(deadlineMs)
+      if (alone) guard.runAlone(deadlineMs, drain)
+      else if (guard.run(deadlineMs, drain) === 'interrupted') this.#afterInterrupt()
       if (this.output.byteCount > batchLimits.bodyBytes) this.#deps.flush()
     }
     this.#queue = []
@@ -106,6 +108,14 @@ export class Runner {
     // What computes until the end of the turn are the slices after an await.
     beginSlice(this.#deps.control, 0)
     this.#deps.wantTurnEnd()
+  }
+
+  /** Whether an interrupt has ended a run that was alone: what follows it has been done. */
+  recover(): boolean {
+    if (!this.#deps.engine.guard.takeInterrupt()) return false
+    this.#afterInterrupt()
+    this.run()
+    return true
   }
 
   /** Commits the slices that have ended by suspending, and starts calls that waited for others. */

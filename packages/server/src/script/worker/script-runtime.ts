@@ -1,4 +1,4 @@
-import { atEndOfTurn, createSystemClock } from '../../kernel/clock.ts'
+import { atEndOfTurn, createSystemClock, processMs } from '../../kernel/clock.ts'
 import { createCallReader } from '../wire/call-records.ts'
 import type {
   CallBatch,
@@ -12,7 +12,15 @@ import type {
 import { revisionId } from '../wire/revision.ts'
 import { type BindingHost, callerOf } from './bindings/binding-host.ts'
 import { createSurface, type Surface } from './bindings/surface.ts'
-import { createControl, isAttached, setAttached, ticks } from './control.ts'
+import {
+  arm,
+  createControl,
+  disarm,
+  isAttached,
+  setAttached,
+  takeInterrupt,
+  ticks,
+} from './control.ts'
 import type { CreateEngine, Engine } from './engines/engine.ts'
 import { type ErrorPlace, errorText } from './errors.ts'
 import { createHostCalls, type HostCalls } from './host-calls.ts'
@@ -53,6 +61,9 @@ export class ScriptRuntime {
   /** Call batches whose calls have all been started, and that have not been answered. */
   #unanswered = 0
   #turnEndWanted = false
+  /** Messages that have come; so many of them are taken. */
+  #inbox: ToWorker[] = []
+  #taken = 0
   #hasLoaded = false
 
   constructor(deps: RuntimeDeps) {
@@ -70,9 +81,21 @@ export class ScriptRuntime {
     this.#hostCalls = createHostCalls(() => this.#wantTurnEnd())
   }
 
-  /** Takes a message. The channel is this host's own; what else arrives on it is not for us. */
+  /**
+   * A message has come; `work` takes it. The channel is this host's own; what else arrives on it
+   * is not for us.
+   */
   receive(message: unknown): void {
-    if (isFromNode(message)) this.#guarded(() => this.#take(message))
+    if (isFromNode(message)) this.#inbox[this.#inbox.length] = message
+  }
+
+  /** Takes what has come. An interrupt may end it anywhere; the end of the turn goes on then. */
+  work(): void {
+    this.#wantTurnEnd()
+    this.#guarded(() => {
+      this.#recover()
+      this.#takeAll({ alone: true })
+    })
   }
 
   /** An error of the script that nobody caught: it is reported, and the process goes on. */
@@ -82,7 +105,24 @@ export class ScriptRuntime {
     this.#print('error', `nobody caught an error of the script${place}: ${message}`)
   }
 
-  #take(message: ToWorker): void {
+  #takeAll(how: { alone: boolean }): void {
+    while (this.#taken < this.#inbox.length) {
+      const message = this.#inbox[this.#taken]
+      this.#taken += 1
+      if (message) this.#take(message, how)
+    }
+    this.#inbox = []
+    this.#taken = 0
+  }
+
+  /** Goes on behind a batch that an interrupt has ended. */
+  #recover(): void {
+    if (!this.#started?.runner.recover()) return
+    this.#unanswered += 1
+    this.#takeAll({ alone: false })
+  }
+
+  #take(message: ToWorker, how: { alone: boolean }): void {
     switch (message.type) {
       case 'start':
         void this.#start(message.settings).catch((error: unknown) => this.#fail(error))
@@ -91,7 +131,7 @@ export class ScriptRuntime {
         if (this.#started) void this.#load(this.#started, message)
         return
       case 'batch':
-        if (this.#started) this.#runBatch(this.#started.runner, message)
+        if (this.#started) this.#runBatch(this.#started.runner, message, how)
         return
       case 'ping':
         this.#started?.runner.sweep()
@@ -114,14 +154,20 @@ export class ScriptRuntime {
   async #start(settings: WorkerSettings): Promise<void> {
     const { post, exit, createEngine } = this.#deps
     this.#now = settings.now
+    const { control } = this.#control
     const engine = await createEngine({
       settings,
       clock: this.#clock,
       exit,
       resume: (invocation, slice) => this.#started?.runner.resume(invocation, slice),
       asked: (path, bytes) => post({ type: 'asked', path, bytes }),
-      ticks: () => ticks(this.#control.control),
-      isAttached: () => isAttached(this.#control.control),
+      ticks: () => ticks(control),
+      isAttached: () => isAttached(control),
+      interrupts: {
+        arm: (withinMs) => arm(control, processMs() + withinMs),
+        disarm: () => disarm(control),
+        take: () => takeInterrupt(control),
+      },
     })
     this.#started = { engine, runner: this.#createRunner(engine, settings), settings }
     // Calls look at the memory as they end; the script's own timers may use it up without any.
@@ -195,7 +241,7 @@ export class ScriptRuntime {
     return createSurface({ ...host, rooms: this.#rooms }, identity)
   }
 
-  #runBatch(runner: Runner, batch: CallBatch): void {
+  #runBatch(runner: Runner, batch: CallBatch, how: { alone: boolean }): void {
     this.#now = batch.now
     const read = createCallReader(batch)
     for (let n = 0; n < batch.results.length; n += 1) {
@@ -204,7 +250,7 @@ export class ScriptRuntime {
     }
     for (let n = 0; n < batch.calls; n += 1) runner.enqueue(read(n))
     runner.sweep()
-    runner.run()
+    runner.run(how)
     this.#unanswered += 1
     this.#wantTurnEnd()
   }
@@ -218,6 +264,7 @@ export class ScriptRuntime {
   #endTurn(): void {
     this.#turnEndWanted = false
     this.#started?.engine.checkMemory()
+    this.#recover()
     this.#started?.runner.endTurn()
     this.#flush()
   }

@@ -20,7 +20,15 @@ export function serveNode(createEngine: CreateEngine): void {
 }
 
 function serve(createEngine: CreateEngine): void {
-  const channel = new Socket({ fd: channelFd, readable: true, writable: true })
+  const reader = new MessageReader(messageBytes.toWorker)
+  const buffer = Buffer.allocUnsafeSlow(readBytes)
+  // Read without a stream, so that an interrupt ends nothing but what is ready for it.
+  const channel = new Socket({
+    fd: channelFd,
+    readable: true,
+    writable: true,
+    onread: { buffer, callback: take },
+  })
   const exit = process.exit.bind(process)
   const post = (message: FromWorker) => void channel.write(encodeMessage(message))
   const runtime = new ScriptRuntime({ post, exit, createEngine })
@@ -29,9 +37,13 @@ function serve(createEngine: CreateEngine): void {
   channel.on('error', () => exit(0)).on('close', () => exit(0))
   process.on('uncaughtException', (error) => runtime.reportStray(error))
   process.on('unhandledRejection', (error) => runtime.reportStray(error))
-  const reader = new MessageReader(messageBytes.toWorker)
   const receive = (message: unknown) => runtime.receive(message)
-  channel.on('data', (piece) => {
-    if (reader.read(piece, receive) !== undefined) exit(1)
-  })
+
+  function take(bytes: number): boolean {
+    if (reader.read(buffer.subarray(0, bytes), receive) !== undefined) exit(1)
+    runtime.work()
+    return true
+  }
 }
+
+const readBytes = 65_536

@@ -58,6 +58,13 @@ export type Guard = {
    * covers another one; when it does not, `work` must return.
    */
   run(deadlineMs: number, work: () => void): 'finished' | 'interrupted'
+  /**
+   * The same at less cost, where nothing but the event loop calls. An interrupt ends all that runs,
+   * and the next turn hears of it by `takeInterrupt`.
+   */
+  runAlone(deadlineMs: number, work: () => void): void
+  /** Whether what ran alone was interrupted; only once. */
+  takeInterrupt(): boolean
   mayBegin(nowMs: number): boolean
 }
 
@@ -89,6 +96,12 @@ export type EngineDeps = {
   ticks(): number
   /** Whether a debugger holds the script as long as it likes: deadlines and bounds rest. */
   isAttached(): boolean
+  /** What the watchdog interrupts: see control.ts. */
+  interrupts: {
+    arm(withinMs: number): void
+    disarm(): boolean
+    take(): boolean
+  }
   /** Ends the process. */
   exit(code: number): void
 }

@@ -30,6 +30,8 @@ export function createGuest(clock: Pick<Clock, 'monotonicMs'>): Guest {
         work()
         return 'finished'
       },
+      runAlone: (_deadlineMs, work) => work(),
+      takeInterrupt: () => false,
       mayBegin: () => true,
     },
     scope: {

@@ -21,6 +21,7 @@ function create({ deadlineMs = 100, answering = true } = {}) {
     control,
     clock: { ...clock, monotonicMs: () => clock.monotonicMs() + heldUpMs },
     deadlineMs,
+    looked: () => {},
     post({ n }) {
       pings += 1
       if (answering) watch.pong(n)

@@ -20,6 +20,8 @@ type WatchDeps = {
   clock: Clock
   deadlineMs: number
   post: (message: WatchdogMessage) => void
+  /** Called at each look. */
+  looked: () => void
   overdue: () => void
   unresponsive: () => void
 }
@@ -41,6 +43,7 @@ export function createWatch(deps: WatchDeps): Watch {
 
   function look(): void {
     tick(control)
+    deps.looked()
     const nowMs = clock.monotonicMs()
     // When this thread itself was held up, so was the other one, or its answer is still to be read:
     // what counts is the time that this thread has watched, not the time that has passed.

@@ -1,8 +1,9 @@
 import { writeSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import { createSystemClock } from '../../../kernel/clock.ts'
+import { createSystemClock, processMs } from '../../../kernel/clock.ts'
 import { protocolTimes } from '../../wire/limits.ts'
 import { isAttached, overdueCall } from '../control.ts'
+import { createInterrupter } from './interrupter.ts'
 import { createWatch } from './watch.ts'
 import { isFromWatched, reportFd, type WatchdogSettings } from './watchdog-protocol.ts'
 
@@ -45,6 +46,7 @@ function watch(port: NonNullable<typeof parentPort>, settings: WatchdogSettings)
     clock,
     deadlineMs: settings.deadlineMs,
     post: (message) => port.postMessage(message),
+    looked: createInterrupter({ control, clock, nowMs: processMs, terminate }),
     overdue() {
       const { running, begun } = overdueCall(control)
       report(`overdue ${running} ${begun}`)
@@ -58,6 +60,15 @@ function watch(port: NonNullable<typeof parentPort>, settings: WatchdogSettings)
   clock.every(protocolTimes.beatEveryMs, beat)
   clock.every(protocolTimes.memoryLookEveryMs, lookAtMemory)
   watched.start()
+}
+
+/** Through the inspector, to which the other thread listens also while it computes. */
+function terminate(): void {
+  // Loaded by those alone who interrupt.
+  const { Session } = process.getBuiltinModule('node:inspector')
+  const session = new Session()
+  session.connectToMainThread()
+  session.post('Runtime.terminateExecution', () => session.disconnect())
 }
 
 if (parentPort) watch(parentPort, workerData)

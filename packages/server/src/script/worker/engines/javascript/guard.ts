@@ -2,36 +2,54 @@ import { type InspectorNotification, type Runtime, Session } from 'node:inspecto
 import { createContext, Script } from 'node:vm'
 import type { EngineDeps, Guard } from '../engine.ts'
 
-type GuardDeps = Pick<EngineDeps, 'isAttached'> & {
+type GuardDeps = Pick<EngineDeps, 'isAttached' | 'interrupts'> & {
   clock: Pick<EngineDeps['clock'], 'monotonicMs'>
 }
 
 /**
- * Runs code that an endless loop must not hold: the engine's watchdog ends it with an error that no
- * code inside can catch, and everything outside lives on.
+ * Runs code that an endless loop must not hold: it is ended by an error that no code inside can
+ * catch, and everything outside lives on. What runs alone is ended by the worker's watchdog, all
+ * else by one of the engine.
  *
- * A watchdog costs far more than a call, and its time is fixed when it is armed. One
+ * A watchdog of the engine costs far more than a call, and its time is fixed when it is armed. One
  * guard therefore covers many calls: it goes off a quarter of the deadline (and a little) later
  * than the first call may last, and a call may still begin under it while its own whole deadline
  * fits. So no call is interrupted early, and none later than one and a half deadlines and 25 ms.
  */
-export function createGuard({ clock, isAttached }: GuardDeps): Guard {
+export function createGuard({ clock, isAttached, interrupts }: GuardDeps): Guard {
   const slot: Slot = { work: () => {}, state: 'waiting', error: undefined }
   const runWithin = createWatchdog(slot)
   let beginUntilMs = 0
 
+  function timeoutOf(deadlineMs: number): number {
+    const timeoutMs = guardMs(deadlineMs)
+    beginUntilMs = clock.monotonicMs() + timeoutMs - deadlineMs - timerErrorMs
+    return timeoutMs
+  }
+
   return {
     mayBegin: (nowMs) => nowMs <= beginUntilMs,
     run(deadlineMs, work) {
-      const timeoutMs = guardMs(deadlineMs)
+      const timeoutMs = timeoutOf(deadlineMs)
       slot.work = work
       slot.state = 'waiting'
-      beginUntilMs = clock.monotonicMs() + timeoutMs - deadlineMs - timerErrorMs
       if (isAttached()) runOnce(slot)
       const ended = runWithin(timeoutMs)
       if (ended === 'failed') throw slot.error
       return ended === 'finished' ? 'finished' : 'interrupted'
     },
+    runAlone(deadlineMs, work) {
+      const timeoutMs = timeoutOf(deadlineMs)
+      if (isAttached()) return work()
+      interrupts.arm(timeoutMs)
+      try {
+        work()
+      } finally {
+        // What is late by now is ended here.
+        if (!interrupts.disarm()) for (;;);
+      }
+    },
+    takeInterrupt: interrupts.take,
   }
 }
 
