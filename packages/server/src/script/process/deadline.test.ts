@@ -109,6 +109,37 @@ describe('a handler that computes too long', () => {
     expect(await waiting).toBe('woken 0')
   })
 
+  it('[S-LIM-1] is interrupted also where it had to wait for another handler', async () => {
+    const { message, host } = await script(
+      `
+      guildhall.on_message(100, () => new Promise((resolve) => setTimeout(resolve, 5)))
+      guildhall.on_message(101, () => { for (;;) {} })
+    `,
+      { deadline_ms: roomyMs },
+    )
+    const lane = [message(100), message(101), message(100)]
+    expect(await Promise.all(lane)).toEqual(['ok', 'failed', 'ok'])
+    expect(host.metrics().script_worker_restarts_total).toBe(0)
+  })
+
+  it('[S-LIM-1] takes nothing with it of what came behind it', async () => {
+    const { rpc, host } = await script(
+      `
+      guildhall.on_rpc('go', () => { for (;;) {} })
+      guildhall.on_rpc('state', () => 'here')
+    `,
+      { deadline_ms: roomyMs },
+    )
+    // Two batches at once, the second a quarter full.
+    const behind = Array.from({ length: batchLimits.calls * 1.25 }, (_, n) => {
+      return rpc(n === 0 ? 'go' : 'state', '', player(n + 1))
+    })
+    const [first, ...others] = await Promise.all(behind)
+    expect(first).toEqual({ error: 'RPC handler timed out' })
+    expect(new Set(others)).toEqual(new Set(['here']))
+    expect(host.metrics().script_worker_restarts_total).toBe(0)
+  })
+
   it('[S-LIM-1] leaves no caller behind for what comes after it', async () => {
     const { message, delivered, until } = await script(
       `

@@ -63,8 +63,9 @@ export function arm(control: Control, untilMs: number): void {
 /** False when the interrupt is on its way: it ends whatever runs until then. */
 export function disarm(control: Control): boolean {
   const armed = Atomics.load(control, guarded)
+  if (armed === interrupting) return false
   const next = (armed + 1) & guardNumbers
-  return Atomics.compareExchange(control, guarded, armed, next) !== interrupting
+  return Atomics.compareExchange(control, guarded, armed, next) === armed
 }
 
 /** Whether it was interrupted; only once. */
