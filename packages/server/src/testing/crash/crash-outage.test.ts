@@ -7,7 +7,7 @@ import { postgresCrashes } from './stores.ts'
 
 const { timeLimitMs, rounds, ...plan } = crashSettings
 /** A handful: each takes some seconds. */
-const outages = 2 + Math.ceil(rounds / 25)
+const outages = 1 + Math.ceil(rounds / 25)
 
 it(
   '[O-FLT-1][O-FLT-3][O-TX-4] goes on without a restart after its PostgreSQL was killed, and has what it acknowledged',

@@ -21,7 +21,9 @@ const admin = { username: 'admin', password: 'password' }
 const firstStartMs = 80
 
 const answersAfterOutage = 200
-const recoveryPauseMs = 20
+/** Between the requests of each worker, while the node has yet to notice that all is well. */
+const recoveringPauseMs = 100
+const recoveryPauseMs = 50
 const probeMs = 1200
 
 /** Limits that no load reaches, and leases that a killed node does not keep for long. */
@@ -127,7 +129,9 @@ export function createDeployment(store: CrashStore, random: Random, bounds: Boun
           model.traffic.setAway('database')
           const load = startLoad(model, clock)
           await fail()
+          load.pace(recoveringPauseMs)
           await untilRecovered(operator.call)
+          load.pace(0)
           model.traffic.setAway(undefined)
           await load.answers(answersAfterOutage)
           await load.stop()

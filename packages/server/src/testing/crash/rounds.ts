@@ -28,7 +28,7 @@ export async function crash({ backend, rounds, seed, say }: CrashPlan): Promise<
       const deployment = createDeployment(store, random)
       const { traffic } = deployment.model
       for (let age = 0; age < backend.killsPerStore && round < rounds; age += 1, round += 1) {
-        const moment = chooseMoment(random, { isFirst: age === 0 })
+        const moment = chooseMoment(random, { isFirst: age === 0, met: counts })
         counts.set(moment.during, (counts.get(moment.during) ?? 0) + 1)
         const where = `kill ${round + 1}, ${JSON.stringify(moment)}`
         await placed(deployment, deployment.round(moment), { seed, where })
@@ -48,6 +48,7 @@ export async function crash({ backend, rounds, seed, say }: CrashPlan): Promise<
 
 /** The longest that a database is away: shorter and longer than it takes to be taken for down. */
 const outageMsMax = 3000
+const noticedMs = 1500
 const loadMsMax = 300
 
 /** Takes the database away from a node under load, so many times, and verifies after each. */
@@ -62,8 +63,9 @@ export async function breakOff(
     const deployment = createDeployment(store, random, roomyBounds)
     const failures = Array.from({ length: outages }, (_, at) => async () => {
       await sleep(random.below(loadMsMax))
-      // The first comes and goes before a probe can notice.
-      await outage(at === 0 ? 0 : random.below(outageMsMax))
+      // The first comes and goes before a probe can notice; the second lasts until one has.
+      const leastMs = at === 1 ? noticedMs : 0
+      await outage(at === 0 ? 0 : leastMs + random.below(outageMsMax - leastMs))
     })
     await placed(deployment, deployment.survive(failures), { seed, where: 'the outages' })
     await placed(deployment, deployment.end(), { seed, where: 'the end after the outages' })

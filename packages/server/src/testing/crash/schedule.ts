@@ -13,12 +13,49 @@ export type Moment =
   /** So long after a SIGTERM in the load. */
   | { during: 'shutdown'; loadMs: number; afterMs: number }
 
-/** Chooses the moment of a round. The first of a store falls into its migrations. */
-export function chooseMoment(random: Random, { isFirst }: { isFirst: boolean }): Moment {
-  const kind = isFirst ? 0 : random.fraction()
-  if (kind < 0.12) return { during: 'start', share: random.fraction() * 1.1 }
-  if (kind < 0.27) return { during: 'first answers', answers: random.below(40) }
-  if (kind < 0.6) return { during: 'load', afterMs: 1 + random.below(400) }
-  if (kind < 0.88) return { during: 'full load', answers: 40 + random.below(400) }
-  return { during: 'shutdown', loadMs: 20 + random.below(150), afterMs: random.below(60) }
+type Stretch = Moment['during']
+
+/** How often nodes are killed in each stretch of their lives. */
+const shares: readonly (readonly [Stretch, number])[] = [
+  ['start', 0.12],
+  ['first answers', 0.15],
+  ['load', 0.33],
+  ['full load', 0.28],
+  ['shutdown', 0.12],
+]
+
+/**
+ * Chooses the moment of a round. The first of a store falls into its migrations; each stretch comes
+ * once before any comes again, so that a short run has met them all.
+ *
+ * @param met the stretches of the rounds before
+ */
+export function chooseMoment(
+  random: Random,
+  { isFirst, met }: { isFirst: boolean; met: Pick<ReadonlySet<string>, 'has'> },
+): Moment {
+  const during = isFirst ? 'start' : chooseStretch(random, met)
+  switch (during) {
+    case 'start':
+      return { during, share: random.fraction() * 1.1 }
+    case 'first answers':
+      return { during, answers: random.below(40) }
+    case 'load':
+      return { during, afterMs: 1 + random.below(400) }
+    case 'full load':
+      return { during, answers: 40 + random.below(400) }
+    case 'shutdown':
+      return { during, loadMs: 20 + random.below(150), afterMs: random.below(60) }
+  }
+}
+
+function chooseStretch(random: Random, met: Pick<ReadonlySet<string>, 'has'>): Stretch {
+  const fresh = shares.filter(([stretch]) => !met.has(stretch))
+  const open = fresh.length > 0 ? fresh : shares
+  let left = random.fraction() * open.reduce((sum, [, share]) => sum + share, 0)
+  const chosen = open.find(([, share]) => {
+    left -= share
+    return left < 0
+  })
+  return (chosen ?? shares[0])?.[0] ?? 'start'
 }

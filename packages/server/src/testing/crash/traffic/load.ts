@@ -10,6 +10,8 @@ const unansweredMs = 100
 export type Load = {
   /** Resolves when so many more operations were answered, or the load has ended. */
   answers(count: number): Promise<void>
+  /** Each request is followed by a pause of so long; 0 for none, as at the beginning. */
+  pace(pauseMs: number): void
   /** Lets requests end and begins no more. Rejects with the first answer that may not be. */
   stop(): Promise<void>
 }
@@ -19,6 +21,7 @@ export function startLoad(model: Model, clock: Clock): Load {
   let stopped = false
   const atLeast: { count: number; resolve(): void }[] = []
   let done = 0
+  let pauseMs = 0
 
   async function work(): Promise<void> {
     while (!stopped) {
@@ -27,6 +30,7 @@ export function startLoad(model: Model, clock: Clock): Load {
       else if (await model.traffic.perform(operation)) done += 1
       else if (!stopped) await clock.sleep(unansweredMs)
       for (const { count, resolve } of atLeast) if (done >= count) resolve()
+      if (pauseMs > 0 && !stopped) await clock.sleep(pauseMs)
     }
   }
 
@@ -42,6 +46,9 @@ export function startLoad(model: Model, clock: Clock): Load {
       stopped
         ? Promise.resolve()
         : new Promise((resolve) => void atLeast.push({ count: done + count, resolve })),
+    pace(ms) {
+      pauseMs = ms
+    },
     async stop() {
       stopped = true
       await workers
