@@ -24,7 +24,10 @@ const steps = [
   expect.stringMatching(/^(ana|ben) has played the last card$/),
 ]
 
-it.concurrent.each(testBackends)(
+/** In memory they play below, where the script's process is killed meanwhile. */
+const stores = testBackends.filter(({ name }) => name !== 'in-memory')
+
+it.concurrent.each(stores)(
   '[R-STA-4] [R-STA-5] [S-STA-3] two players play a game of cards on $name',
   async (backend) => {
     const store = await backend.open({ migrated: false })
@@ -32,7 +35,7 @@ it.concurrent.each(testBackends)(
     const node = await startNodeProcess({ ...keys, 'database.url': store.url })
     try {
       expect(await playCards(node.url)).toEqual(steps)
-      if (backend.name !== 'in-memory') await vi.waitFor(() => expectRecord(node.url))
+      await vi.waitFor(() => expectRecord(node.url))
     } finally {
       await node.stop()
       await store.dispose()

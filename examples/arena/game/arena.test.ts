@@ -56,16 +56,18 @@ test('a room takes eight', async (t) => {
 /** Runs from spark to spark until somebody has won. */
 async function playRound(game: TestGame<Arena>, player: TestPlayer<Arena>): Promise<void> {
   for (let steps = 0; steps < 2000; steps += 1) {
-    await game.advance(50)
+    await game.advance(150)
     const { state } = player
     if (state === undefined || state.winner !== null) return
     const me = state.players.find(({ id }) => id === player.participant)
     if (me === undefined) continue
     const [x, y] = nearest(me, state.sparks)
-    // A pillar is run around.
-    const turn = steps % 40 < 10 ? 0.9 : 0
-    const angle = Math.atan2(y - me.y, x - me.x) + turn
-    player.send(steerKind, { x: Math.cos(angle), y: Math.sin(angle), dash: false })
+    const [dx, dy] = [x - me.x, y - me.y]
+    // A pillar is run around, and a spark not run past.
+    const angle = Math.atan2(dy, dx) + (steps % 14 < 4 ? 0.9 : 0)
+    const pace = Math.min(1, Math.hypot(dx, dy) / 120)
+    const to = { x: pace * Math.cos(angle), y: pace * Math.sin(angle) }
+    player.send(steerKind, { ...to, dash: false })
   }
 }
 

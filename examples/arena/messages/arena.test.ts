@@ -63,15 +63,17 @@ test('a room takes eight', async (t) => {
 async function playRound(game: TestGame<Arena>, player: TestPlayer<Arena>): Promise<void> {
   for (let steps = 0; steps < 2000; steps += 1) {
     if (happenings(player).some(({ type }) => type === 'over')) return
-    await game.advance(50)
+    await game.advance(150)
     const seen = snapshots(player).at(-1)
     const me = seen?.players.find(({ id }) => id === player.participant)
     if (me === undefined || seen === undefined) continue
     const [x, y] = nearest(me, seen.sparks)
-    // A pillar is run around.
-    const turn = steps % 40 < 10 ? 0.9 : 0
-    const angle = Math.atan2(y - me.y, x - me.x) + turn
-    player.send(steerKind, { x: Math.cos(angle), y: Math.sin(angle), dash: false })
+    const [dx, dy] = [x - me.x, y - me.y]
+    // A pillar is run around, and a spark not run past.
+    const angle = Math.atan2(dy, dx) + (steps % 14 < 4 ? 0.9 : 0)
+    const pace = Math.min(1, Math.hypot(dx, dy) / 120)
+    const to = { x: pace * Math.cos(angle), y: pace * Math.sin(angle) }
+    player.send(steerKind, { ...to, dash: false })
   }
 }
 
