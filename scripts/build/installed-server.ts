@@ -1,6 +1,7 @@
 import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { OutputFile } from 'esbuild'
 import { bundle } from './server.ts'
 
 /**
@@ -29,11 +30,15 @@ const assets = new Map([
 /** What editors read of `guildhall`, for each language. */
 export const stubs = ['guildhall.d.ts', 'guildhall.lua', 'guildhall.pyi']
 
+/** The same in every folder that a process writes. */
+let built: Promise<OutputFile[]> | undefined
+
 /** Writes the server into an empty folder. The dashboard's page has to be built. */
 export async function writeInstalledServer(folder: string): Promise<void> {
   const lib = join(folder, 'lib')
   await mkdir(lib, { recursive: true })
-  for (const { path, contents } of await bundle(home, { home, write: false, assets })) {
+  built ??= bundle(home, { home, write: false, assets })
+  for (const { path, contents } of await built) {
     await writeFile(join(lib, relative(home, path)), contents)
   }
   for (const end of ['', '.br', '.gz']) await copyFile(page + end, join(lib, basename(page) + end))
