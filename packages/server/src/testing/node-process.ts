@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { environmentName } from '../config/sources/environment.ts'
+import { youngObjects } from './young-objects.ts'
 
 /** A node in a process of its own, as its operators run it. */
 export type NodeProcess = {
@@ -54,7 +55,7 @@ export function spawnNodeProcess(
   const own = { 'http.bind': '127.0.0.1:0', 'transport.quic.enabled': 'false' }
   const configured = { ...own, ...keys }
   const variables = Object.entries(configured).map(([key, value]) => [environmentName(key), value])
-  const child = spawn(process.execPath, [builtMain, 'serve', '--log'], {
+  const child = spawn(process.execPath, [...youngObjects, builtMain, 'serve', '--log'], {
     cwd: options.cwd ?? tmpdir(),
     env: { ...builtEnvironment, ...Object.fromEntries(variables) },
     stdio: ['ignore', 'pipe', 'pipe'],
