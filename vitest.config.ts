@@ -1,7 +1,6 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { youngObjects } from './packages/server/src/testing/young-objects.ts'
 import { builtPrograms } from './scripts/build/server.ts'
 import { LongestFirst } from './scripts/test-order.ts'
 
@@ -56,7 +55,6 @@ export default defineConfig({
           // Processes, because workers, crash tests and native modules never share one with vitest.
           pool: 'forks',
           isolate: false,
-          execArgv: youngObjects,
         },
       },
     ],
