@@ -1,6 +1,11 @@
 type Container = { [name: string]: unknown } | unknown[]
 type Random = (below: number) => number
 
+/** How many a test makes unless `STATE_EDITS` says it: what is wrong shows in the first thousand. */
+export function editsOr(few: number): number {
+  return Number(process.env.STATE_EDITS ?? few)
+}
+
 /** The same choices for the same seed. */
 export function createRandom(seed: number): Random {
   let at = seed
