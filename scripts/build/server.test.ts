@@ -102,6 +102,8 @@ it.each([
   ['database/sqlite/commits/checkpoints.ts', 'checkpoint-worker.mjs'],
   ['database/sqlite/explorer.ts', 'explorer-worker.mjs'],
   ['database/sqlite/reads/long-reads.ts', 'read-worker.mjs'],
+  ['realtime/connection/transports/quic/engine/engine-thread.ts', 'quic-engine.mjs'],
+  ['features/lag/analysis/analysis-thread.ts', 'lag-analysis.mjs'],
 ])('in tests %s begins with the built %s', (source, program) => {
   const path = join(import.meta.dirname, '../../packages/server/src', source)
   expect(builtPrograms.transform(readFileSync(path, 'utf8'), path)).toContain(`/dist/${program}`)

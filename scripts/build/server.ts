@@ -24,6 +24,7 @@ const programs: Readonly<Record<string, string>> = {
   'explorer-worker': 'database/sqlite/explorer.worker.ts',
   'read-worker': 'database/sqlite/reads/read.worker.ts',
   'quic-engine': 'realtime/connection/transports/quic/engine/engine.worker.ts',
+  'lag-analysis': 'features/lag/analysis/analysis.worker.ts',
   'test-preload': 'script-test/preload.ts',
   'open-game': 'script-test/open-game.ts',
 }
@@ -158,7 +159,7 @@ function placesOfSources(home: string, assets: Assets | undefined): Plugin {
     // A program may have got something behind a question mark.
     const own = `new URL(${place} + new URL(import.meta.url).search, import.meta.url).href`
     const built = (file: string) => `new URL('./${file}', import.meta.url)`
-    const placed = withPrograms(withTexts(text, path), path, { built, other: own })
+    const placed = withPrograms(withTexts(text, path), path, { built, other: own, whole: true })
     const contents = withParts(withAssets(placed, assets))
     return { loader: 'ts' as const, contents }
   }
@@ -232,14 +233,21 @@ function withAssets(text: string, assets: Assets | undefined): string {
 /** A place in a source that names a file by where the source lies: the program of a thread, say. */
 const places = /new URL\('(\.[^']+\.ts)', import\.meta\.url\)|import\.meta\.url/g
 
-type Places = { built: (file: string) => string; other: string }
+type Places = {
+  built: (file: string) => string
+  other: string
+  /** Every file that is named has to be a program: an installed server has no sources. */
+  whole?: boolean
+}
 
-function withPrograms(text: string, path: string, { built, other }: Places): string {
+function withPrograms(text: string, path: string, { built, other, whole }: Places): string {
   return text.replaceAll(places, (_place, target: string | undefined) => {
     if (target === undefined) return other
     const source = relative(serverSource, join(dirname(path), target))
     const name = Object.keys(programs).find((each) => programs[each] === source)
-    return name === undefined ? `new URL('${target}', ${other})` : built(`${name}.mjs`)
+    if (name !== undefined) return built(`${name}.mjs`)
+    if (whole) throw new Error(`${path}: no program is built of ${target}`)
+    return `new URL('${target}', ${other})`
   })
 }
 

@@ -5,16 +5,8 @@ import {
 } from './connection/transports/quic/client-placements.fixture.ts'
 import { placeClients } from './realtime.fixture.ts'
 
-/**
- * The scenarios in which connections begin, play in rooms and end, over each transport. The row of
- * WebSocket is what the files run by themselves.
- */
-const transports = [
-  ['quic', overQuic],
-  ['webtransport', overWebTransport],
-] as const
-
-const scenarios = [
+/** The scenarios in which connections begin, play in rooms and end. */
+const ofConnections = [
   './general.test.ts',
   './limits.test.ts',
   './revocation.test.ts',
@@ -23,11 +15,21 @@ const scenarios = [
   './connection/dispatch/dispatch.test.ts',
   './connection/closing/last-closes.test.ts',
   './play/rooms/rooms.test.ts',
+  './play/seats/seats.test.ts',
+] as const
+
+/** What rooms do with requests that have arrived: the same behind whatever carried them. */
+const ofRooms = [
   './play/rooms/room-rules.test.ts',
   './play/rooms/room-ends.test.ts',
   './play/rooms/room-races.test.ts',
   './play/rooms/presence.test.ts',
-  './play/seats/seats.test.ts',
+] as const
+
+/** The row of WebSocket is what the files run by themselves. WebTransport runs on QUIC. */
+const transports = [
+  ['quic', overQuic, [...ofConnections, ...ofRooms]],
+  ['webtransport', overWebTransport, ofConnections],
 ] as const
 
 const tooManyClients = 'so many clients do not fit into the memory of their engine'
@@ -57,7 +59,7 @@ const ofWebSocket: ReadonlyMap<string, string> = new Map([
   ['[R-SDK-27] a 4008 that arrived is not reported again', 'nobody confirms a close'],
 ])
 
-const table = transports.flatMap(([name, placement]) =>
+const table = transports.flatMap(([name, placement, scenarios]) =>
   scenarios.map((path) => [name, path, placement] as const),
 )
 
