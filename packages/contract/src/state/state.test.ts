@@ -66,7 +66,7 @@ describe('changes of a state', () => {
           for (const decoder of pair.decoders) expect(plain(decoder.view)).toEqual(plain(value))
         }
       }),
-      { numRuns: 800 },
+      { numRuns: 250 },
     )
   })
 
@@ -82,7 +82,7 @@ describe('changes of a state', () => {
         }
         for (const decoder of pair.decoders) expect(plain(decoder.view)).toEqual(plain(root))
       }),
-      { numRuns: 40 },
+      { numRuns: 10 },
     )
   })
 

@@ -30,6 +30,10 @@ const together: ReadonlyMap<string, string> = new Map([
     '[R-RET-3] what had not left yet is kept as far as it means something to who returns',
     'frames are still under way when the connection is lost',
   ],
+  [
+    '[R-ROOM-5, R-ROOM-10] the 1,001st member of a room is refused',
+    'the room of the owner counts its members alike',
+  ],
 ])
 
 beforeAll(() => placeOwner('bus'))

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type Clock, createSystemClock } from '../kernel/clock.ts'
 import { createErrorJournal } from '../kernel/errors/error-journal.ts'
 import { createRecordedLog } from '../kernel/log/log.fake.ts'
@@ -161,6 +161,20 @@ export async function startHarness(options: HarnessOptions): Promise<Harness> {
   const harness = openHarness(options)
   await harness.host.start()
   return harness
+}
+
+/** The same for all tests of a file or a group: its worker is started once. */
+export function shareHarness(options: HarnessOptions): () => Harness {
+  let harness: Harness | undefined
+  beforeAll(async () => {
+    harness = createHarness(options)
+    await harness.host.start()
+  })
+  afterAll(() => harness?.close())
+  return () => {
+    if (!harness) throw new Error('the script has not started')
+    return harness
+  }
 }
 
 /** A player in no room. */

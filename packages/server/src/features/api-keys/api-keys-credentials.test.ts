@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { api, consoleApi, errorTable, type Route, scopes } from '@guildhall/contract'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { testBackends } from '../../database/testing/backends.ts'
+import { type TestBackend, testBackends } from '../../database/testing/backends.ts'
 import { openScenario, type Scenario } from '../../testing/scenario.ts'
 import { dump } from '../../testing/tables.ts'
 import { type KeyOperator, type MadeKey, madeOf, openKeyOperator } from './api-keys.fixture.ts'
@@ -51,6 +51,10 @@ describe('the value of a key', () => {
     )
   })
 })
+
+/** All routes where a request costs least; how they ask a store is the same on each of them. */
+const routesOn = ({ name }: TestBackend) =>
+  name === 'in-memory' ? operatorRoutes : operatorRoutes.filter((_, at) => at % 20 === 0)
 
 describe.each(testBackends)('the credential of a machine on $name', (backend) => {
   let scenario: Scenario
@@ -112,7 +116,7 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
     }
     const trail = await operator.trail('console.read')
     const seen = new Set<string>()
-    for (const route of operatorRoutes) {
+    for (const route of routesOn(backend)) {
       const { method, path } = route
       const body = method === 'GET' ? {} : { body: '{broken' }
       const isFirst = !seen.has(kindOf(route))
@@ -166,7 +170,7 @@ describe.each(testBackends)('the credential of a machine on $name', (backend) =>
   it('[H-AUTH-5] [H-AUTH-6] [H-GEN-7] reads with its scope, and never writes', async () => {
     const machine = await operator.make({ scopes })
     const before = await scenario.rowsOf('api_keys')
-    for (const route of operatorRoutes) {
+    for (const route of routesOn(backend)) {
       const { method, path, scope } = route
       const others = scopes.filter((each) => each !== scope)
       const body = method === 'GET' ? {} : { body: '{broken' }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ScriptSchedule } from '../../kernel/play/script.ts'
-import { type HarnessOptions, startHarness } from '../host.fixture.ts'
+import { type HarnessOptions, shareHarness, startHarness } from '../host.fixture.ts'
 
 const due = { name: 'cup.open', due_at_unix_ms: 1_763_700_000_000, fencing_token: 9 }
 
@@ -75,7 +75,7 @@ describe('schedules of a script', () => {
     },
   )
 
-  it.each([
+  const refused = [
     ["('', '* * * * *', () => {})", 'name must be'],
     ["('Upper', '* * * * *', () => {})", 'name must be'],
     [`('${'x'.repeat(65)}', '* * * * *', () => {})`, 'name must be'],
@@ -87,20 +87,30 @@ describe('schedules of a script', () => {
     ["('a', '* * * * *')", 'not a function'],
     ["('a', '* * * * *', () => {}); guildhall.schedule('a', '1 * * * *', () => {})", 'is there'],
     ['(...[1]); for (const n of Array(1)) {}', 'not a function'],
-  ])('[S-API-35] refuses guildhall.schedule%s', async (args, text) => {
-    const { host, rpc } = await startHarness({
-      files: {
-        'main.ts': `
-          let said
-          try { guildhall.schedule${args} } catch (error) { said = [error.code, error.message] }
-          guildhall.on_rpc('said', () => said)`,
-      },
-    })
-    const [code, message] = JSON.parse(String(await rpc('said')))
-    expect(code).toBe('invalid_argument')
-    expect(message).toContain(text)
-    await host.stop()
+  ] as const
+  const attempts = refused.map(
+    ([args]) => `
+    try { guildhall.schedule${args}; said.push([]) } catch (error) {
+      said.push([error.code, error.message])
+    }`,
+  )
+  const shared = shareHarness({
+    files: {
+      'main.ts': `
+        const said: string[][] = []
+        ${attempts.join('')}
+        guildhall.on_rpc('said', () => said)`,
+    },
   })
+
+  it.each(refused.map(([args, text], at) => [args, text, at] as const))(
+    '[S-API-35] refuses guildhall.schedule%s',
+    async (_args, text, at) => {
+      const [code, message] = JSON.parse(String(await shared().rpc('said')))[at]
+      expect(code).toBe('invalid_argument')
+      expect(message).toContain(text)
+    },
+  )
 
   it('[S-API-35] takes a hundred names, and none once the script has started', async () => {
     const { rpc } = await startHarness({

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { player, startHarness } from '../host.fixture.ts'
+import { player, shareHarness, startHarness } from '../host.fixture.ts'
 import { batchLimits } from '../wire/limits.ts'
 
 /** Also on a busy machine enough for the calls beside the one that runs into it. */
@@ -10,7 +10,7 @@ const roomyMs = 300
 const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
 describe('a handler that computes too long', () => {
-  it.each([
+  const endless: readonly (readonly [what: string, body: string, more?: string])[] = [
     ['loops', 'for (;;) {}'],
     ['loops and catches', 'for (;;) { try { for (;;) {} } catch {} finally { continue } }'],
     ['recurses and catches', 'const f = () => { for (;;) { try { f() } catch {} } }; f()'],
@@ -18,32 +18,45 @@ describe('a handler that computes too long', () => {
     ['allocates', 'for (let a = []; ; a = a.length > 1e4 ? [] : a) a.push({})'],
     ['sends', 'for (;;) { try { guildhall.send(1, 100, "x") } catch {} }'],
     ['loops in an async function', 'await_()', 'async function await_() { for (;;) {} }'],
-  ])(
+  ]
+  const shared = shareHarness({
+    files: {
+      'main.ts': `
+        let state = 0
+        ${endless
+          .map(([, body, more = ''], n) => {
+            const go = `() => { state += 1; guildhall.send(1, 100, 'lost'); ${body} }`
+            return `${more}\nguildhall.on_rpc('go ${n}', ${go})`
+          })
+          .join('\n')}
+        guildhall.on_rpc('state', () => state)`,
+    },
+    config: { deadline_ms: roomyMs },
+  })
+
+  it.each(endless.map(([what], n) => [what, n] as const))(
     '[S-LIM-1] is interrupted while the worker lives on: it %s',
-    async (_name, body, more = '') => {
-      const { rpc, host, delivered, lines } = await script(
-        `
-      let state = 0
-      ${more}
-      guildhall.on_rpc('go', () => { state += 1; guildhall.send(1, 100, 'lost'); ${body} })
-      guildhall.on_rpc('state', () => state)
-    `,
-        { deadline_ms: roomyMs },
-      )
-      const both = [rpc('go'), rpc('state', '', player(2)), rpc('go'), rpc('state')]
+    async (_what, n) => {
+      const { rpc, host, delivered, lines } = shared()
+      const state = Number(await rpc('state'))
+      const { script_call_timeouts_total, script_interrupts_total } = host.metrics()
+      const warned = lines('warn').length
+      const go = `go ${n}`
+      const both = [rpc(go), rpc('state', '', player(2)), rpc(go), rpc('state')]
       expect(await Promise.all(both)).toEqual([
         { error: 'RPC handler timed out' },
-        '1',
+        String(state + 1),
         { error: 'RPC handler timed out' },
-        '2',
+        String(state + 2),
       ])
       expect(delivered).toEqual([])
       expect(host.metrics()).toMatchObject({
-        script_call_timeouts_total: 2,
-        script_interrupts_total: 2,
+        script_call_timeouts_total: script_call_timeouts_total + 2,
+        script_interrupts_total: script_interrupts_total + 2,
         script_worker_restarts_total: 0,
       })
-      expect(lines('warn').map(({ message }) => message)).toEqual(
+      const messages = lines('warn').map(({ message }) => message)
+      expect(messages.slice(warned)).toEqual(
         Array(2).fill('a script handler was interrupted at its deadline'),
       )
     },
@@ -164,31 +177,44 @@ describe('a handler that computes too long', () => {
     expect(host.metrics().script_worker_restarts_total).toBe(0)
   })
 
-  it.each([
+  const uninterrupted = [
     ['after an await of the host', 'await guildhall.session_list(); for (;;) {}'],
     ['after its own wait', 'await new Promise((r) => setTimeout(r, 1)); for (;;) {}'],
     ['in its own microtask', 'await null; for (;;) {}'],
     ['in a loop that the engine does not interrupt', 'for (let a; ; ) a = new Array(1000).fill(1)'],
     ['in native code', '(await import("node:child_process")).execSync("sleep 30")'],
-  ])('[S-LIM-2] costs the worker where the engine cannot interrupt it: %s', async (_name, body) => {
-    const { rpc, until, host, lines } = await script(
-      `
-      let state = 0
-      guildhall.on_rpc('go', async () => { state += 1; ${body} })
-      guildhall.on_rpc('state', () => state)
-    `,
-      { deadline_ms: roomyMs },
-    )
-    expect(await rpc('go')).toEqual({ error: 'RPC handler timed out' })
-    expect(host.metrics()).toMatchObject({
-      script_call_timeouts_total: 1,
-      script_call_errors_total: 0,
-    })
-    await until(() => host.readiness().state === 'ready')
-    expect(await rpc('state')).toBe('0')
-    expect(host.describe().readiness.generation).toBe(2)
-    expect(lines('error')).toMatchObject([{ message: 'the script worker failed' }])
+  ] as const
+  const fragile = shareHarness({
+    files: {
+      'main.ts': `
+        let state = 0
+        ${uninterrupted
+          .map(([, body], n) => `guildhall.on_rpc('go ${n}', async () => { state += 1; ${body} })`)
+          .join('\n')}
+        guildhall.on_rpc('state', () => state)`,
+    },
+    config: { deadline_ms: roomyMs, restart_limit: uninterrupted.length + 1 },
   })
+
+  it.each(uninterrupted.map(([what], n) => [what, n] as const))(
+    '[S-LIM-2] costs the worker where the engine cannot interrupt it: %s',
+    async (_what, n) => {
+      const { rpc, until, host, lines } = fragile()
+      const { script_call_timeouts_total, script_call_errors_total } = host.metrics()
+      const { generation } = host.describe().readiness
+      const failed = lines('error').length
+      expect(await rpc('state')).toBe('0')
+      expect(await rpc(`go ${n}`)).toEqual({ error: 'RPC handler timed out' })
+      expect(host.metrics()).toMatchObject({
+        script_call_timeouts_total: script_call_timeouts_total + 1,
+        script_call_errors_total,
+      })
+      await until(() => host.readiness().state === 'ready')
+      expect(await rpc('state')).toBe('0')
+      expect(host.describe().readiness.generation).toBe(Number(generation) + 1)
+      expect(lines('error').slice(failed)).toMatchObject([{ message: 'the script worker failed' }])
+    },
+  )
 
   it('[S-LIM-2] [S-REC-5] leaves to others that their worker is gone, if it is known', async () => {
     const { rpc, host } = await script(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
-import { player, startHarness } from '../host.fixture.ts'
+import { player, shareHarness, startHarness } from '../host.fixture.ts'
 import { ofChannel } from './bad-faith.fixture.ts'
 
 const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
@@ -140,7 +140,7 @@ describe('a worker that ends', () => {
 })
 
 describe('the memory of a script', () => {
-  it.each([
+  const keeping = [
     ['buffers that it allocates', 'kept.push(Buffer.alloc(10e6))'],
     ['buffers that it fills', 'kept.push(Buffer.alloc(10e6, 1))'],
     ['arrays of bytes', 'kept.push(new Uint8Array(10e6))'],
@@ -149,23 +149,39 @@ describe('the memory of a script', () => {
       'objects',
       'kept.push(Array.from({ length: 6e4 }, (_, n) => ({ n, at: [n, n, n], name: "n" + n })))',
     ],
-  ])('[S-TIER-5] is bounded, whatever it keeps: %s', async (_name, body) => {
-    const { rpc, host, until, lines } = await script(
-      `const kept: unknown[] = []
-       guildhall.on_rpc('keep', () => { ${body}; return kept.length })`,
-      { deadline_ms: 5000, memory_mb: 64 },
-    )
-    let kept: Awaited<ReturnType<typeof rpc>> = '0'
-    for (let calls = 1; calls <= 10 && typeof kept === 'string'; calls += 1) {
-      kept = await rpc('keep')
-      // Some 10 MB each: well below its memory nothing happens.
-      if (calls <= 3) expect(kept).toBe(String(calls))
-    }
-    expect(kept).toEqual({ error: 'RPC runtime not available' })
-    expect(lines('error').some(({ message }) => message === 'the script worker failed')).toBe(true)
-    await until(() => host.readiness().state === 'ready')
-    expect(await rpc('keep')).toBe('1')
+  ] as const
+  const shared = shareHarness({
+    files: {
+      'main.ts': `
+        const kept: unknown[] = []
+        ${keeping
+          .map(
+            ([, body], n) => `guildhall.on_rpc('keep ${n}', () => { ${body}; return kept.length })`,
+          )
+          .join('\n')}
+        guildhall.on_rpc('count', () => kept.length)`,
+    },
+    config: { deadline_ms: 5000, memory_mb: 64, restart_limit: keeping.length + 1 },
   })
+
+  it.each(keeping.map(([what], n) => [what, n] as const))(
+    '[S-TIER-5] is bounded, whatever it keeps: %s',
+    async (_what, n) => {
+      const { rpc, host, until, lines } = shared()
+      const failed = lines('error').length
+      let kept: Awaited<ReturnType<typeof rpc>> = '0'
+      for (let calls = 1; calls <= 10 && typeof kept === 'string'; calls += 1) {
+        kept = await rpc(`keep ${n}`)
+        // Some 10 MB each: well below its memory nothing happens.
+        if (calls <= 3) expect(kept).toBe(String(calls))
+      }
+      expect(kept).toEqual({ error: 'RPC runtime not available' })
+      const said = lines('error').slice(failed)
+      expect(said.some(({ message }) => message === 'the script worker failed')).toBe(true)
+      await until(() => host.readiness().state === 'ready')
+      expect(await rpc('count')).toBe('0')
+    },
+  )
 
   it('[S-TIER-5] is bounded without any call, too', async () => {
     const { host, until } = await script(

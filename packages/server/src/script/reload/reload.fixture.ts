@@ -1,10 +1,25 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type HarnessOptions, startHarness } from '../host.fixture.ts'
+import { type Harness, type HarnessOptions, shareHarness, startHarness } from '../host.fixture.ts'
 
 /** A host that follows its files, and ways to change them. */
-export async function startReloading({ config, ...options }: HarnessOptions) {
-  const harness = await startHarness({ ...options, config: { hot_reload: true, ...config } })
+export async function startReloading(options: HarnessOptions): Promise<Reloading> {
+  return changing(await startHarness(followingFiles(options)))
+}
+
+/** The same for all tests of a group. */
+export function shareReloading(options: HarnessOptions): () => Reloading {
+  const shared = shareHarness(followingFiles(options))
+  return () => changing(shared())
+}
+
+export type Reloading = ReturnType<typeof changing>
+
+function followingFiles({ config, ...options }: HarnessOptions): HarnessOptions {
+  return { ...options, config: { hot_reload: true, ...config } }
+}
+
+function changing(harness: Harness) {
   const { folder, host, until } = harness
   const activations = () => host.failures().reloads
 

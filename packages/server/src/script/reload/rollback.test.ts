@@ -3,12 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../kernel/clock.fake.ts'
 import { startHarness } from '../host.fixture.ts'
-import { startReloading, version } from './reload.fixture.ts'
+import { type Reloading, startReloading, version } from './reload.fixture.ts'
 
 /** A script that ends its process at each call. */
 const dying = `guildhall.on_rpc('version', () => process.exit())`
-
-type Reloading = Awaited<ReturnType<typeof startReloading>>
 
 /** Calls the script, again and again, until something has come of it. */
 async function callUntil({ rpc, clock }: Reloading, condition: () => boolean): Promise<void> {

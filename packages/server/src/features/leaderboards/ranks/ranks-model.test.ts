@@ -144,7 +144,7 @@ describe.each(testBackends)('a board beside a sorted array on $name', (backend) 
         expect(await check.examine(db, 5)).toMatchObject({ violations: 0, examples: [] })
         await boards.delete(bySystem, id)
       }),
-      { numRuns: backend.name === 'postgres' ? 10 : 40 },
+      { numRuns: backend.name === 'in-memory' ? 25 : 6 },
     )
   })
 

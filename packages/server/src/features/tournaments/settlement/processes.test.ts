@@ -20,7 +20,8 @@ const ended = Array.from({ length: 60 }, (_, n) => ({ id: `ended ${n}`, board: `
 const reset = Array.from({ length: 60 }, (_, n) => ({ id: `reset ${n}`, board: `b-reset ${n}` }))
 const users = ['u0', 'u1', 'u2', 'u3', 'u4']
 const farUnixMs = 4_000_000_000_000
-const kills = 6
+/** As many as the crash tests make, or few. */
+const kills = Number(process.env.CRASH_TEST_ROUNDS ?? 3)
 
 const insertAccounts = batchStatement({
   name: 'tests.insert-accounts',
@@ -165,7 +166,7 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
         node.ready.catch(() => {})
         await node.speaks
         // From the catch-up before it is ready until deep into the settlement.
-        await createSystemClock().sleep(Math.random() * 120 * (round + 1))
+        await createSystemClock().sleep((Math.random() * 720 * (round + 1)) / kills)
         await node.kill()
         await between(async (db) => {
           await db.run(freeLeases, {})

@@ -1,6 +1,11 @@
-import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { createSystemClock } from '../../../../kernel/clock.ts'
-import { createHarness, type Harness, type HarnessOptions } from '../../../host.fixture.ts'
+import {
+  createHarness,
+  type Harness,
+  type HarnessOptions,
+  shareHarness,
+} from '../../../host.fixture.ts'
 
 /** The least that Python can do with. */
 const config = { memory_mb: 128, deadline_ms: 1000 } as const
@@ -11,20 +16,11 @@ const functions = {
 
 /** A script that all tests of a file call: a worker of Python is started once. */
 export function shareScript(options: HarnessOptions): () => Harness {
-  let harness: Harness | undefined
-  beforeAll(async () => {
-    harness = createHarness({
-      ...options,
-      config: { ...config, ...options.config },
-      functions: { ...functions, ...options.functions },
-    })
-    await harness.host.start()
-  }, 120_000)
-  afterAll(() => harness?.close())
-  return () => {
-    if (!harness) throw new Error('the script has not started')
-    return harness
-  }
+  return shareHarness({
+    ...options,
+    config: { ...config, ...options.config },
+    functions: { ...functions, ...options.functions },
+  })
 }
 
 /** What is wrong with a script that cannot be loaded. */

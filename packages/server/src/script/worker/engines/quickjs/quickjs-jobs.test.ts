@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { startHarness } from '../../../host.fixture.ts'
+import { type HarnessOptions, shareHarness, startHarness } from '../../../host.fixture.ts'
 
 const functions = {
   sleep: (_call: unknown, { ms }: { ms?: unknown }) =>
     new Promise<void>((resolve) => setTimeout(resolve, Number(ms))),
 }
 
-const start = (main: string, config = {}) =>
-  startHarness({
-    files: { 'main.mjs': `let count = 0\n${main}\nguildhall.on_rpc('count', () => ++count)` },
-    config: { tier: 'sandboxed', deadline_ms: 100, ...config },
-    functions,
-  })
+const optionsOf = (main: string, config = {}): HarnessOptions => ({
+  files: { 'main.mjs': `let count = 0\n${main}\nguildhall.on_rpc('count', () => ++count)` },
+  config: { tier: 'sandboxed', deadline_ms: 100, ...config },
+  functions,
+})
+const start = (main: string, config = {}) => startHarness(optionsOf(main, config))
 
 const timedOut = { error: 'RPC handler timed out' }
 
@@ -43,28 +43,36 @@ describe('what an interrupted slice of the sandbox leaves behind', () => {
     await expect.poll(async () => Number(await rpc('rounds'))).toBeGreaterThan(8)
   })
 
-  it.each([
+  const ways = [
     ['computes', '(go) => { go(); for (;;) {} }'],
     ['has waited', 'async (go) => { go(); await null; for (;;) {} }'],
     ['leaves a loop', '(go) => { go(); (async () => { await null; for (;;) {} })(); for (;;) {} }'],
-  ])('[S-INV-1] [S-INV-3] whom it woke goes on, where it %s', async (_what, code) => {
-    const { rpc, host } = await start(`
+  ] as const
+  const shared = shareHarness(
+    optionsOf(`
       let go
-      const ended = ${code}
       guildhall.on_rpc('wait', async () => {
         await new Promise((resolve) => { go = resolve })
         return 'went on'
       })
       guildhall.on_rpc('is', () => go !== undefined)
-      guildhall.on_rpc('end', () => ended(go))
-    `)
-    const waiting = rpc('wait')
-    while ((await rpc('is')) !== 'true');
-    expect(await rpc('end')).toEqual(timedOut)
-    expect(await waiting).toBe('went on')
-    expect(await rpc('count')).toBe('1')
-    expect(host.metrics().script_worker_restarts_total).toBe(0)
-  })
+      const end = (way) => { const woken = go; go = undefined; return way(woken) }
+      ${ways.map(([, code], n) => `guildhall.on_rpc('end ${n}', () => end(${code}))`).join('\n')}
+    `),
+  )
+
+  it.each(ways.map(([what], n) => [what, n] as const))(
+    '[S-INV-1] [S-INV-3] whom it woke goes on, where it %s',
+    async (_what, n) => {
+      const { rpc, host } = shared()
+      const waiting = rpc('wait')
+      while ((await rpc('is')) !== 'true');
+      expect(await rpc(`end ${n}`)).toEqual(timedOut)
+      expect(await waiting).toBe('went on')
+      expect(await rpc('count')).toBe(String(n + 1))
+      expect(host.metrics().script_worker_restarts_total).toBe(0)
+    },
+  )
 
   it('[S-LIM-1] of a hundred thousand chains of jobs nothing goes on', async () => {
     const { rpc, host } = await start(
