@@ -2,7 +2,7 @@ import { type Dirent, existsSync, globSync, readdirSync, readFileSync, statSync 
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { OutputFile, Plugin } from 'esbuild'
+import type { BuildOptions, OutputFile, Plugin } from 'esbuild'
 
 const root = join(import.meta.dirname, '../..')
 const dist = join(root, 'packages/server/dist')
@@ -92,15 +92,11 @@ export async function bundle(
 ): Promise<OutputFile[]> {
   // Loaded only here: a start that has nothing to build does not wait for it.
   const { build } = await import('esbuild')
-  const { outputFiles = [] } = await build({
-    entryPoints: Object.fromEntries(
-      Object.entries(programs).map(([name, source]) => [name, join(serverSource, source)]),
-    ),
+  const settings: BuildOptions = {
     outdir,
     outExtension: { '.js': '.mjs' },
     absWorkingDir: root,
     bundle: true,
-    splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node24',
@@ -113,8 +109,23 @@ export async function bundle(
     banner: { js: requireOfNode },
     plugins: [placesOfSources(home, assets), contractByParts, modulesOfNode],
     logLevel: 'warning',
-  })
-  return outputFiles
+  }
+  const made = await Promise.all([
+    build({ ...settings, entryPoints: sourcesOf((name) => !isOfScripts(name)), splitting: true }),
+    // One file each: what they share would be many files, with more in them than a start runs.
+    build({ ...settings, entryPoints: sourcesOf(isOfScripts) }),
+  ])
+  return made.flatMap(({ outputFiles = [] }) => outputFiles)
+}
+
+/** The processes and threads of scripts, which are started again and again. */
+function isOfScripts(name: string): boolean {
+  return name.startsWith('script-')
+}
+
+function sourcesOf(isWanted: (name: string) => boolean): { [name: string]: string } {
+  const wanted = Object.entries(programs).filter(([name]) => isWanted(name))
+  return Object.fromEntries(wanted.map(([name, source]) => [name, join(serverSource, source)]))
 }
 
 /** By a name that no source has. */
