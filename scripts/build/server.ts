@@ -105,13 +105,17 @@ export async function bundle(
     legalComments: 'none',
     external,
     write,
-    // What is written in CommonJS asks for the modules of Node.js by `require`.
-    banner: { js: requireOfNode },
     plugins: [placesOfSources(home, assets), contractByParts, modulesOfNode],
     logLevel: 'warning',
   }
   const made = await Promise.all([
-    build({ ...settings, entryPoints: sourcesOf((name) => !isOfScripts(name)), splitting: true }),
+    build({
+      ...settings,
+      entryPoints: sourcesOf((name) => !isOfScripts(name)),
+      splitting: true,
+      // What is written in CommonJS asks for the modules of Node.js by `require`.
+      banner: { js: requireOfNode },
+    }),
     // One file each: what they share would be many files, with more in them than a start runs.
     build({ ...settings, entryPoints: sourcesOf(isOfScripts) }),
   ])
@@ -146,10 +150,11 @@ const modulesOfNode: Plugin = {
     build.onLoad({ filter: /^node:/, namespace: 'node' }, ({ path }) => {
       const given = `process.getBuiltinModule('${path}')`
       // Of a pure call nothing is left where nobody imports its value.
+      const pure = (value: string) => `/* @__PURE__ */ (() => ${value})()`
       const values = namesOf(path).map(
-        (name) => `export const ${name} = /* @__PURE__ */ (() => ${given}.${name})()`,
+        (name) => `export const ${name} = ${pure(`${given}.${name}`)}`,
       )
-      return { contents: [...values, `export default ${given}`].join('\n') }
+      return { contents: [...values, `export default ${pure(given)}`].join('\n') }
     })
   },
 }

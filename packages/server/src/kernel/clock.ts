@@ -1,5 +1,3 @@
-import { setTimeout as sleepFor } from 'node:timers/promises'
-
 /**
  * Time, and everything that waits for it. This is the only place that reads a clock or sets a
  * timer, so that a test can hold both in its hand (see `clock.fake.ts`).
@@ -34,7 +32,11 @@ export function createSystemClock(): Clock {
       const handle = setInterval(task, intervalMs).unref()
       return { cancel: () => clearInterval(handle) }
     },
-    sleep: (delayMs, signal) => sleepFor(delayMs, undefined, signal ? { signal } : {}),
+    sleep(delayMs, signal) {
+      // Loaded by those alone who sleep.
+      const { setTimeout: sleepFor } = process.getBuiltinModule('node:timers/promises')
+      return sleepFor(delayMs, undefined, signal ? { signal } : {})
+    },
   }
 }
 

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-
 /** One local file of a script: its path below the scripts folder, with `/`, and its bytes. */
 export type ScriptFile = { readonly path: string; readonly bytes: Uint8Array }
 
@@ -31,5 +29,7 @@ export function changedFiles(
 }
 
 export function sha256(content: Uint8Array | string): string {
+  // Loaded by those alone who need it: a worker may begin without.
+  const { createHash } = process.getBuiltinModule('node:crypto')
   return createHash('sha256').update(content).digest('hex')
 }
