@@ -10,7 +10,8 @@ FROM debian:bookworm-slim
 ENV NODE_ENV=production \
     GUILDHALL_HTTP__BIND=0.0.0.0:7350 \
     GUILDHALL_HTTP__BEHIND_TLS_PROXY=true \
-    GUILDHALL_DATABASE__URL=sqlite:/var/lib/guildhall/guildhall.db
+    GUILDHALL_DATABASE__URL=sqlite:/var/lib/guildhall/guildhall.db \
+    XDG_CACHE_HOME=/var/lib/guildhall/.cache
 COPY --from=build /opt/guildhall /opt/guildhall
 RUN useradd --uid 1000 --no-create-home guildhall \
     && install --directory --owner=guildhall --group=guildhall --mode=0700 /var/lib/guildhall

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
+import { compiledFolder } from './kernel/host/cache-folder.ts'
 
-// Compiled sources are kept between starts, so that only the first one pays for the compiler. What
-// is imported before this call is not among them.
-enableCompileCache()
+// What is imported before this call is not among what is kept.
+const compiled = compiledFolder(process.env)
+if (compiled !== undefined) enableCompileCache(compiled)
 const { runCommand } = await import('./cli/run-command.ts')
 
 const terminal = {

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { createSystemClock } from '../../kernel/clock.ts'
+import { cacheFolder } from '../../kernel/host/cache-folder.ts'
 import { startHarness } from '../host.fixture.ts'
 import {
   encodeImage,
@@ -18,7 +19,7 @@ import {
   isImage,
   readImage,
 } from '../worker/engines/python/interpreter/image.ts'
-import { imageFolder, prepareImage } from './engine-image.ts'
+import { prepareImage } from './engine-image.ts'
 import { findPackage } from './engine-packages.ts'
 
 const packageDir = findPackage('pyodide') ?? ''
@@ -33,7 +34,7 @@ function openFolder(): string {
 
 it('[S-LIM-5] an image is made once, also by several nodes, anew when it is broken, and a start begins with it', async () => {
   const cache = openFolder()
-  const folder = imageFolder({ XDG_CACHE_HOME: cache })
+  const folder = cacheFolder({ XDG_CACHE_HOME: cache })
   mkdirSync(folder)
   const unused = join(folder, 'python-0123456789abcdef.image')
   writeFileSync(unused, 'of another version')
@@ -84,9 +85,4 @@ it('[S-LIM-5] a folder that takes no file is an error, and nothing is left in it
   const file = join(openFolder(), 'a file')
   writeFileSync(file, '')
   await expect(prepare(join(file, 'folder'))).rejects.toThrow('ENOTDIR')
-})
-
-it('images are kept where the environment has its cache', () => {
-  expect(imageFolder({ XDG_CACHE_HOME: '/cache' })).toBe('/cache/guildhall')
-  expect(imageFolder({})).toMatch(/\.cache\/guildhall$/)
 })

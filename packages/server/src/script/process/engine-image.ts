@@ -1,5 +1,4 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../kernel/clock.ts'
@@ -43,11 +42,6 @@ export async function prepareImage({ packageDir, folder, clock }: Options): Prom
   }
   await removeUnused(folder, clock.nowUnixMs())
   return file
-}
-
-/** Where images are kept, unless the environment says otherwise. */
-export function imageFolder({ XDG_CACHE_HOME: cache }: NodeJS.ProcessEnv): string {
-  return join(cache || join(homedir(), '.cache'), 'guildhall')
 }
 
 async function runMaker(packageDir: string, file: string): Promise<void> {

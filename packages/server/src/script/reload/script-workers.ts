@@ -1,8 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs'
 import type { Clock } from '../../kernel/clock.ts'
+import { cacheFolder, compiledFolder } from '../../kernel/host/cache-folder.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { type ScriptConfig, tickDeadlineMs } from '../config.ts'
-import { imageFolder, prepareImage } from '../process/engine-image.ts'
+import { prepareImage } from '../process/engine-image.ts'
 import { filesToHandOver, type HandedFiles, type Selection } from '../process/languages.ts'
 import { besideScripts } from '../process/script-files.ts'
 import { type AskedFiles, ScriptWorker, type WorkerEnd } from '../process/script-worker.ts'
@@ -137,7 +138,7 @@ export class ScriptWorkers {
     if (!engine.hasImage) return ''
     const { environment, log, processClock: clock } = this.#deps
     try {
-      return await prepareImage({ packageDir, folder: imageFolder(environment), clock })
+      return await prepareImage({ packageDir, folder: cacheFolder(environment), clock })
     } catch (error) {
       log.warn('the script starts slowly: no image of its engine can be kept', { error })
       return ''
@@ -167,7 +168,7 @@ export class ScriptWorkers {
         stateBytesMax: this.#deps.stateBytesMax,
         now: this.#deps.nodeTime(),
       },
-      environment: scriptEnvironment(this.#deps.environment),
+      environment: workerEnvironment(this.#deps.environment),
       loadTimeoutMs: config.load_timeout_ms,
       clock: processClock,
       log,
@@ -210,7 +211,10 @@ function realDirectory(path: string): string {
  */
 const withheld = /^guildhall_|^watch_report_dependencies$/i
 
-function scriptEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function workerEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const entries = Object.entries(environment)
-  return Object.fromEntries(entries.filter(([name]) => !withheld.test(name)))
+  return {
+    NODE_COMPILE_CACHE: compiledFolder(environment),
+    ...Object.fromEntries(entries.filter(([name]) => !withheld.test(name))),
+  }
 }

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { url } from 'node:inspector'
+import { flushCompileCache } from 'node:module'
 import type { LoadProblem } from '../../../process/load-error.ts'
 import type { Invocation } from '../../invocation.ts'
 import { createSourceMaps } from '../../source-maps.ts'
@@ -15,6 +16,8 @@ import { profileThread } from './profile.ts'
 export function createJavascriptEngine(deps: EngineDeps): Engine {
   const { settings, clock, exit, asked } = deps
   Error.stackTraceLimit = stackFrames
+  // It was for the start of this process, and is none of the script's business.
+  Reflect.deleteProperty(process.env, 'NODE_COMPILE_CACHE')
   const loader = createLoader(settings, asked)
   const places = { roots: loader.roots, sourceOf: createSourceMaps(loader.bytesOf) }
   const memory = createMemoryBound(settings.memoryMb, exit)
@@ -33,6 +36,8 @@ export function createJavascriptEngine(deps: EngineDeps): Engine {
     async load({ entry, files, surface }) {
       Object.defineProperty(globalThis, 'guildhall', { value: buildGuildhall(surface) })
       await loader.load(entry, files)
+      // Its process may be killed: nothing is kept then, unless it is written before.
+      flushCompileCache()
       // Maps are read now: the deadline of a handler that fails is not for that.
       for (const { path } of loader.files()) places.sourceOf({ file: path, line: 1, column: 1 })
     },

@@ -1,0 +1,32 @@
+import { lstatSync, mkdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+/** Where a node keeps what it can make again; several may share it, also of other versions. */
+export function cacheFolder({ XDG_CACHE_HOME: cache }: NodeJS.ProcessEnv): string {
+  return join(cache || join(homedir(), '.cache'), 'guildhall')
+}
+
+/**
+ * Where Node.js keeps what it has compiled, so that only a first start pays for the compiler; made
+ * where it is missing. Undefined where that cannot be, or where another user could write: what lies
+ * in there is run.
+ */
+export function compiledFolder(environment: NodeJS.ProcessEnv): string | undefined {
+  const folder = cacheFolder(environment)
+  const compiled = join(folder, 'compiled')
+  try {
+    mkdirSync(compiled, { recursive: true, mode: 0o700 })
+    return [folder, compiled].every(isOwn) ? compiled : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isOwn(folder: string): boolean {
+  const found = lstatSync(folder)
+  const isOfUser = found.isDirectory() && found.uid === process.getuid?.()
+  return isOfUser && (found.mode & writableByOthers) === 0
+}
+
+const writableByOthers = 0o022
