@@ -326,11 +326,10 @@ describe('a project of its own', () => {
   }, 120_000)
 
   it('[S-REL-3] loads its script again when it is saved, and bots play meanwhile', async () => {
-    const limits = { GUILDHALL_AUTHENTICATION__LIMITS__REGISTRATION_SOURCE__LIMIT: '1000' }
-    const node = await start('npm run dev', limits)
+    const node = await start('npm run dev')
     await vi.waitFor(() => expect(node.said()).toContain('loaded again whenever it is saved'))
     const address = new URL(node.url).host
-    const playing = inGame(`npm run bots -- --clients 4 --seconds 4 --bind ${address}`)
+    const playing = inGame(`npm run bots -- --clients 12 --seconds 4 --bind ${address}`)
     const player = createPlayer(node.url)
     await player.signIn.device({ id: 'a-device-of-dev', create: true, username: 'dev' })
     const connection = await player.connect()
@@ -348,7 +347,7 @@ describe('a project of its own', () => {
     await connection.close()
     const { code, said } = await playing
     expect(code, said).toBe(0)
-    expect(said).toMatch(/connected +4 of 4/)
+    expect(said).toMatch(/connected +12 of 12/)
     expect(said).toMatch(/lost meanwhile +0/)
   }, 120_000)
 

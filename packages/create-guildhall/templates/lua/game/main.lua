@@ -44,6 +44,8 @@ guildhall.on_message(tap_kind, function(ctx, body)
   local taps = (scores[ctx.username] or 0) + more
   scores[ctx.username] = taps
   show_scores(ctx.room_id)
+  -- A broadcast leaves out whose message is handled.
+  guildhall.send(ctx.sender, scores_kind, json.encode(scores))
   if best and taps <= best.taps then return end
   best = { name = ctx.username, taps = taps }
   guildhall.storage_write(nil, "records", "taps", best)

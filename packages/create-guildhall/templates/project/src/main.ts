@@ -1,12 +1,16 @@
-import { type Connection, createPlayer, GuildhallError } from '@guildhall/client'
+import {
+  type Connection,
+  createPlayer,
+  GuildhallError,
+  sessionStorageStore,
+} from '@guildhall/client'
 import { type Game, type Scores, scoresKind, tapKind } from './protocol.ts'
 
 const nodeUrl: string = import.meta.env.VITE_NODE_URL ?? 'http://127.0.0.1:7350'
-const player = createPlayer<Game>(nodeUrl)
+// Each tab is a player, also after it was loaded again.
+const player = createPlayer<Game>(nodeUrl, { store: sessionStorageStore() })
 
-play().catch((error: unknown) => {
-  show(error instanceof GuildhallError ? `${error.code}: ${error.message}` : String(error))
-})
+play().catch(complain)
 
 async function play(): Promise<void> {
   if ((await player.restore()) === null) {
@@ -14,13 +18,21 @@ async function play(): Promise<void> {
     await player.signIn.device({ id, create: true, username: `player-${id.slice(0, 8)}` })
   }
   const connection = await player.connect()
-  connection.on('state', ({ state }) => show(state === 'open' ? '' : state))
-  const room = await connection.rooms.joinOrCreate('lobby')
-  room.on(scoresKind, (message) => list(message.json()))
+  connection.on('state', (event) => {
+    show(event.state === 'open' ? '' : event.state)
+    // Without the seat the room is gone, such as after a restart of the node.
+    if (event.state === 'open' && !event.resumed) enter(connection).catch(complain)
+  })
+  await enter(connection)
   const button = element('tap', HTMLButtonElement)
-  button.addEventListener('click', () => room.send(tapKind, { taps: 1 }))
+  button.addEventListener('click', () => connection.rooms.current?.send(tapKind, { taps: 1 }))
   button.disabled = false
   await greet(connection)
+}
+
+async function enter(connection: Connection<Game>): Promise<void> {
+  const room = await connection.rooms.joinOrCreate('lobby')
+  room.on(scoresKind, (message) => list(message.json()))
 }
 
 async function greet(connection: Connection<Game>): Promise<void> {
@@ -37,6 +49,10 @@ function list(scores: Scores): void {
     return row
   })
   element('scores', HTMLOListElement).replaceChildren(...rows)
+}
+
+function complain(error: unknown): void {
+  show(error instanceof GuildhallError ? `${error.code}: ${error.message}` : String(error))
 }
 
 function show(text: string): void {

@@ -43,6 +43,8 @@ async def tap(ctx, body):
     scores = rooms.setdefault(ctx.room_id, {})
     taps = scores[ctx.username] = scores.get(ctx.username, 0) + 1
     show_scores(ctx.room_id)
+    # A broadcast leaves out whose message is handled.
+    guildhall.send(ctx.sender, SCORES, guildhall.json.encode(scores))
     if best is not None and taps <= best["taps"]:
         return
     best = {"name": ctx.username, "taps": taps}

@@ -18,7 +18,7 @@ game.on_unload(() => [...rooms])
 
 game.on_match_join(({ room_id }) => showScores(room_id))
 
-game.on_message(tapKind, async ({ room_id, username }, body) => {
+game.on_message(tapKind, async ({ sender, room_id, username }, body) => {
   // The type says what clients should send, not what they do send.
   const more: unknown = game.json.decode(body)?.taps
   if (more !== 1 || room_id === null || username === null) return
@@ -26,6 +26,8 @@ game.on_message(tapKind, async ({ room_id, username }, body) => {
   const taps = (scores[username] ?? 0) + more
   scores[username] = taps
   showScores(room_id)
+  // A broadcast leaves out whose message is handled.
+  game.send(sender, scoresKind, game.json.encode(scores))
   if (best !== undefined && taps <= best.taps) return
   best = { name: username, taps }
   await game.storage_write(null, 'records', 'taps', best)

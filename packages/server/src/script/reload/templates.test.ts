@@ -6,11 +6,11 @@ import { player, startHarness } from '../host.fixture.ts'
 const templates = new URL('../../../../create-guildhall/templates/', import.meta.url)
 
 it.each(['typescript', 'lua', 'python'])(
-  '[S-REL-8] a project that is begun in %s keeps its scores over a reload',
+  '[S-REL-8] [S-LANG-4] a project that is begun in %s starts, keeps its scores over a reload, and shows who taps its own',
   async (language) => {
     const folder = new URL(`${language}/game/`, templates)
     const names = readdirSync(folder).filter((name) => /^(main|protocol)\.\w+$/.test(name))
-    const { host, message, delivered } = await startHarness({
+    const { host, message, delivered, log } = await startHarness({
       files: Object.fromEntries(
         names.map((name) => [name, readFileSync(fileURLToPath(new URL(name, folder)))]),
       ),
@@ -21,7 +21,13 @@ it.each(['typescript', 'lua', 'python'])(
     await tap()
     expect(await host.reload()).toMatchObject({ outcome: 'active', generation: 2 })
     await tap()
-    const scores = delivered.filter(({ kind }) => kind === 101).map(({ text }) => JSON.parse(text))
-    expect(scores).toEqual([{ 'name-1': 1 }, { 'name-1': 2 }])
+    expect(log.lines.filter(({ level }) => level === 'warn')).toEqual([])
+    const scores = delivered.map(({ to, text }) => [to, JSON.parse(text)])
+    expect(scores).toEqual([
+      ['broadcast', { 'name-1': 1 }],
+      ['send', { 'name-1': 1 }],
+      ['broadcast', { 'name-1': 2 }],
+      ['send', { 'name-1': 2 }],
+    ])
   },
 )

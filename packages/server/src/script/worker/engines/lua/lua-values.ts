@@ -168,9 +168,8 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
   function pushMembers(L: State, value: object, members: { readonly [name: string]: Plan }): void {
     lua._lua_createtable(L, 0, 8)
     for (const [name, member] of Object.entries(value)) {
-      const plan = members[name]
-      if (member === undefined || (member === null && !plan?.isJson)) continue
-      push(L, member, plan ?? jsonPlan)
+      if (member === undefined || member === null) continue
+      push(L, member, members[name] ?? jsonPlan)
       lua._lua_setfield(L, -2, nameAddress(L, name))
     }
   }
