@@ -34,6 +34,9 @@ export type Outcome =
   | { readonly status: 'too_large' | 'lost' }
   | FailedWithText
 
+/** How an on_start ended; what it returns is not looked at. */
+export type StartOutcome = Exclude<Outcome, { status: 'ok' }> | { readonly status: 'ok' }
+
 /** What `guildhall.fail` said. */
 type FailedWithText = {
   readonly status: 'failed_with_text'

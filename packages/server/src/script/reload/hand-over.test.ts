@@ -27,7 +27,7 @@ async function handOverFrom(saveRooms: () => Promise<Outcome>, call_timeout_ms =
   }
   const start = async () => {
     note('start')
-    return 'ok' as const
+    return { status: 'ok' } as const
   }
   const given = await handOver(
     { old, fresh: { hooks: ['on_start'], start }, reason: 'reload', bindsRooms: false },

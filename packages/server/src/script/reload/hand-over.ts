@@ -1,8 +1,9 @@
 import type { HookName } from '@guildhall/contract'
 import type { Clock } from '../../kernel/clock.ts'
 import { late, within } from '../../kernel/time/within.ts'
-import type { Outcome } from '../calls.ts'
+import type { StartOutcome } from '../calls.ts'
 import type { ScriptConfig } from '../config.ts'
+import { ScriptLoadError } from '../process/load-error.ts'
 import type { StartArgument } from '../serving/identity.ts'
 import type { ServingScript } from '../serving/serving-script.ts'
 import { protocolTimes } from '../wire/limits.ts'
@@ -18,7 +19,7 @@ type HandOver = {
   readonly bindsRooms: boolean
 }
 
-type FreshStart = Promise<Outcome['status']>
+type FreshStart = Promise<StartOutcome>
 
 type Deps = {
   clock: Clock
@@ -26,7 +27,7 @@ type Deps = {
 }
 
 /** `started`: on_start of the fresh script has run. Without a problem it may take over at once. */
-export type HandedOver = { readonly started: boolean; readonly problem?: string }
+export type HandedOver = { readonly started: boolean; readonly problem?: unknown }
 
 /**
  * Readies a script to take over from the one that serves: that one gets no more calls, ends what it
@@ -57,14 +58,23 @@ export async function handOver(
     }
     state = new TextDecoder().decode(given.reply)
   }
-  const status = await within(clock, limitMs, fresh.start({ reason, state }))
-  if (status === 'ok') return { started: true }
-  return { started: true, problem: `its on_start ${wordOf(status)}` }
+  const outcome = await within(clock, limitMs, fresh.start({ reason, state }))
+  if (outcome !== late && outcome.status === 'ok') return { started: true }
+  return { started: true, problem: problemOf(outcome) }
 }
 
-function wordOf(outcome: Outcome | Outcome['status'] | typeof late): string {
-  const status = typeof outcome === 'object' ? outcome.status : outcome
-  switch (status) {
+/** Why an on_start has failed, and where if that is known. */
+function problemOf(outcome: StartOutcome | typeof late): ScriptLoadError {
+  const message = `its on_start ${wordOf(outcome)}`
+  const cause = outcome !== late && outcome.status === 'error' ? outcome.cause : undefined
+  if (cause === undefined) return new ScriptLoadError({ message })
+  const [, file, line] = /^(.*):(\d+)$/.exec(cause.place ?? '') ?? []
+  const place = file === undefined ? {} : { file, line: Number(line) }
+  return new ScriptLoadError({ message: `${message}: ${cause.reason}`, ...place })
+}
+
+function wordOf(outcome: StartOutcome | typeof late): string {
+  switch (outcome === late ? late : outcome.status) {
     case 'timed_out':
     case late:
       return 'took too long'

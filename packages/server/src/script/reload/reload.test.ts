@@ -288,14 +288,17 @@ describe('a candidate', () => {
   })
 
   it('[S-REL-8] [S-HK-12] whose on_start fails is rejected, and nothing has changed', async () => {
-    const { rpc, save, seen, host } = await startReloading({
+    const { rpc, save, seen, host, log } = await startReloading({
       files: { 'main.js': version(1, `let n = 0; guildhall.on_rpc('count', () => String(++n))`) },
     })
     await rpc('count')
     save('main.js', version(2, `guildhall.on_start(() => { throw new Error('no state') })`))
     expect(await seen(2)).toMatchObject({
-      ...{ outcome: 'rejected', problem: 'its on_start failed', generation: 1 },
+      ...{ outcome: 'rejected', generation: 1 },
+      problem: 'main.js:2: its on_start failed: Error: no state',
     })
+    const rejected = log.lines.find(({ level }) => level === 'error')
+    expect(rejected?.fields).toMatchObject({ source: expect.stringMatching(/^> 2 \|/m) })
     expect([await rpc('version'), await rpc('count')]).toEqual(['1', '2'])
     expect(host.failures().items).toMatchObject([{ hook: 'on_start', place: 'main.js:2' }])
   })

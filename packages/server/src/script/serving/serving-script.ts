@@ -73,7 +73,7 @@ export class ServingScript {
   #sink: CallSink | undefined
   #identity: Identity = { revision_id: '', generation: 0, handlers: noHandlers }
   /** Of its on_start. */
-  #started: Promise<Outcome['status']> = Promise.resolve('ok')
+  #started: Promise<unknown> = Promise.resolve()
   #kinds: ReadonlySet<number> = new Set()
   #methods: ReadonlySet<string> = new Set()
   /** Calls that wait for on_start, or for the end of a hand-over. */
@@ -134,23 +134,23 @@ export class ServingScript {
    * The top level has ended: runs on_start. Resolves when that has settled, to how it ended, at
    * most its timeout later; calls wait until then.
    */
-  start(sink: CallSink, identity: Identity, start: StartArgument): Promise<Outcome['status']> {
+  start(sink: CallSink, identity: Identity, start: StartArgument): Promise<StartOutcome> {
     const { handlers } = identity
     this.#sink = sink
     this.#identity = identity
     this.#kinds = new Set(handlers.message_kinds)
     this.#methods = new Set(handlers.rpcs)
-    if (this.#state === 'ended') return Promise.resolve('lost')
+    if (this.#state === 'ended') return Promise.resolve({ status: 'lost' })
     this.#state = 'starting'
     this.#timers.loaded()
     if (!handlers.hooks.includes('on_start')) {
       this.#openGate()
-      return Promise.resolve('ok')
+      return Promise.resolve({ status: 'ok' })
     }
     const { reason, state = 'null' } = start
     const started = this.#ask(hookCode.on_start, `{"reason":"${reason}","state":${state}}`)
-    this.#started = started.then(({ status }) => status)
-    return this.#started
+    this.#started = started
+    return started
   }
 
   /** Resolves once its on_start has settled, if that runs. */
