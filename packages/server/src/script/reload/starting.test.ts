@@ -48,9 +48,10 @@ describe('a candidate while the on_start of a restart runs', () => {
     // Longer than a busy machine takes to load the candidate, which would take over otherwise.
     const { rpc, save, seen } = await startAgain(loadingFor(6000))
     save('main.ts', version(2, `setTimeout(() => process.exit(), 10)\n${loading}`))
+    // On a busy machine it may end before it has loaded.
     expect(await seen(3)).toMatchObject({
       ...{ outcome: 'rejected' },
-      problem: 'its worker ended before it took over',
+      problem: expect.stringMatching(/^(its|the) worker ended/),
     })
     expect([await rpc('version'), await rpc('data')]).toEqual(['1', 'loaded'])
   })
