@@ -48,6 +48,19 @@ describe('handshakes', () => {
     broken.vanish()
   })
 
+  test('[R-QU-7] one whose ClientHello is in pieces with holes is cut', async () => {
+    // CRYPTO with a byte at each odd place; the next packet of the peer finds them.
+    const frames = repeat(200, (at) => [6, 0x40 | (at >> 7), (2 * at + 1) & 0xff, 1, 0]).flat()
+    const change = (packet: Uint8Array) => {
+      const initial = readInitial(packet)
+      if (initial === undefined || initial.token.length === 0) return packet
+      return sealed(initial, Buffer.from(frames))
+    }
+    const broken = await QuicClient.begin(node.port, { change })
+    await expect.poll(() => metrics().quic_connections_shed_total, waiting).toBe(1)
+    broken.vanish()
+  })
+
   test('[R-QU-8] packets of 0-RTT are dropped, from peers that are known and from others', async () => {
     const early = new Uint8Array(1200).fill(7)
     early.set([0xd0, 0, 0, 0, 1, 8])
@@ -129,13 +142,13 @@ describe('streams and datagrams of a player', () => {
     expect(await client.closed()).toEqual({ code: 4003, reason: 'protocol error: stream stopped' })
   })
 
-  test('[R-QU-4] a peer has 100 streams in both directions and 1,000 in one at a time', async () => {
+  test('[R-QU-4] a peer has 100 streams in both directions and 100 in one at a time', async () => {
     const client = await node.join('t-bob')
     const part = encodeFrame(100, bytesOf('part')).subarray(0, 5)
     const taken = (from: number, count: number) =>
       repeat(count, (at) => client.write(from + 4 * at, part)).filter((bytes) => bytes > 0).length
     expect(taken(4, 110)).toBe(99)
-    expect(taken(2, 1010)).toBeLessThanOrEqual(1000)
+    expect(taken(2, 110)).toBe(100)
   })
 
   test('[R-QU-4] frames that stay incomplete have a bound over all streams', async () => {
@@ -162,7 +175,8 @@ describe('streams and datagrams of a player', () => {
     await start({ inbound_envelope_burst: 50, inbound_envelopes_per_sec: 1 })
     const client = await node.join('t-bob')
     for (let count = 0; count < 200; count += 1) client.datagram(Uint8Array.of(0, 100, 0x78))
-    for (let count = 0; count < 100; count += 1) {
+    // As much as its window lets leave, and a close behind it.
+    for (let count = 0; count < 4; count += 1) {
       client.send(100, 'x'.repeat(1000))
       await turn()
     }

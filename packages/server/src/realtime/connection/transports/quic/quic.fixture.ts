@@ -12,6 +12,8 @@ export type QuicFixture = {
   realtime: RealtimeFixture
   port: number
   incidents: Incident[]
+  /** A client that has begun its handshake. */
+  begin(): Promise<QuicClient>
   connect(options?: Parameters<typeof QuicClient.connect>[1]): Promise<QuicClient>
   /** A client that has sent AUTH with the token and was accepted; no token is a guest. */
   join(token?: string, options?: Parameters<typeof QuicClient.connect>[1]): Promise<QuicClient>
@@ -52,6 +54,11 @@ export async function startQuic(options: QuicFixtureOptions = {}): Promise<QuicF
     realtime,
     port,
     incidents,
+    async begin() {
+      const client = await QuicClient.begin(port)
+      clients.push(client)
+      return client
+    },
     connect,
     async join(token = '', clientOptions) {
       const client = await connect(clientOptions)

@@ -6,7 +6,9 @@ test('[R-QU-7] the engine is the release that the patches are for, and they chan
   const mended = mendEngine(published)
   const changed = [...mended].filter((byte, at) => byte !== published[at])
   expect(mended.length).toBe(published.length)
-  const factors = [0xf8, 0xbf, 0xf8, 0xbf]
+  // Streams, packets on their way, the factor and datagrams, wherever a configuration is made.
+  const config = [0xe4, 0x00, 0x8a, 0x00, 0xf8, 0xbf, 0x82]
+  const configs = [...config, ...config]
   const sizes = Array.from({ length: 5 }, () => [0x80, 0x90, 0x00]).flat()
   const begin = [
     0xff,
@@ -25,11 +27,11 @@ test('[R-QU-7] the engine is the release that the patches are for, and they chan
     0x01,
   ]
   const lengths = Array.from({ length: 6 }, () => [0x90, 0x00]).flat()
-  const front = [...begin, ...factors, ...lengths]
+  const front = [...begin, ...configs, ...lengths]
   expect(changed.slice(0, front.length)).toEqual(front)
-  expect(changed.slice(-4)).toEqual(factors)
+  expect(changed.slice(-configs.length)).toEqual(configs)
   // The rest is the place where a buffer comes back.
-  expect(changed.length).toBeLessThanOrEqual(front.length + 54 + factors.length)
+  expect(changed.length).toBeLessThanOrEqual(front.length + 54 + configs.length)
 })
 
 test('[R-QU-7] a file without the places, or with two of them, is refused', async () => {

@@ -11,14 +11,18 @@ export class EngineUnfit extends Error {
 /** The file of release 0.9.0; the patches below hold for these bytes and no others. */
 const fileSha256 = '2556729e978817456d84e76f88671dc8bb4a919a97d12582882b7da4c38abffa'
 
+/** How large the memory of the mended engine can become: 16,383 pages. */
+export const memoryBytesMax = 16_383 * 64 * 1024
+
 type Patch = { before: readonly number[]; after: readonly number[]; places: number }
 
 /**
  * The faults of that release. A TLS handshake that fails ends in a trap of the whole engine; its
  * memory may grow to 64 MiB only, which some 290 connections fill; it sends 20 times what the
- * peer's window allows, which peers end the connection for; and each server begins with 32 MiB of
+ * peer's window allows, which peers end the connection for; each server begins with 32 MiB of
  * buffers for packets, of which it uses one or two, and keeps as many more as it ever needs, beside
- * two of 64 KiB for one packet each.
+ * two of 64 KiB for one packet each; and peers that never acknowledge may have 1,000 packets on
+ * their way and 1,000 datagrams waiting, and open 1,000 streams.
  */
 const patches: readonly Patch[] = [
   {
@@ -37,6 +41,35 @@ const patches: readonly Patch[] = [
     // The factor of what may be sent becomes 1, as a constant of 64 bits: 20.0 was asked for.
     before: [0x42, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x9a, 0xc0, 0x00],
     after: [0x42, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0xf8, 0xbf, 0x00],
+    places: 4,
+  },
+  // A connection begins with 10 packets on their way, as RFC 9002 says. Servers and clients keep
+  // that number in different places.
+  {
+    before: [0x41, 0xe8, 0x07, 0x36, 0x02, 0xc8, 0x03],
+    after: [0x41, 0x8a, 0x00, 0x36, 0x02, 0xc8, 0x03],
+    places: 2,
+  },
+  {
+    before: [0x41, 0xe8, 0x07, 0x36, 0x02, 0xd8, 0x03],
+    after: [0x41, 0x8a, 0x00, 0x36, 0x02, 0xd8, 0x03],
+    places: 2,
+  },
+  // The peer may open 100 streams in one direction.
+  {
+    before: [0x42, 0xe8, 0x07, 0x37, 0x03, 0x88, 0x01],
+    after: [0x42, 0xe4, 0x00, 0x37, 0x03, 0x88, 0x01],
+    places: 2,
+  },
+  {
+    before: [0x42, 0xe8, 0x07, 0x37, 0x03, 0x98, 0x01],
+    after: [0x42, 0xe4, 0x00, 0x37, 0x03, 0x98, 0x01],
+    places: 2,
+  },
+  {
+    // 16 datagrams wait to be sent, beside 64 that a server has anyway: the upper half of a number.
+    before: [0x42, 0xe8, 0x87, 0x80, 0x80, 0x80, 0xfd, 0x00],
+    after: [0x42, 0xe8, 0x87, 0x80, 0x80, 0x80, 0x82, 0x00],
     places: 4,
   },
   {

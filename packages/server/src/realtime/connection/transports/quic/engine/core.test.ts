@@ -40,13 +40,14 @@ test('[R-QU-7] behind the answer to a first packet leaves what connections have 
   const core = loadCore(mendEngine(await readEngineFile()), clock)
   const { server, connections } = await connect(core)
   const [connection = 0] = connections
-  server.send(connection, 7, burst, false)
+  const some = burst.subarray(0, 10_000)
+  server.send(connection, 7, some, false)
   const newcomer = await QuicClient.begin(7351, { socket: socketTo(server, connectionsOfOne + 1) })
   onTestFinished(() => newcomer.vanish())
   const sent = new Map<string, number>()
   server.flush((packet, to) => sent.set(to, (sent.get(to) ?? 0) + packet.length))
   expect([...sent.keys()]).toEqual([addressOf(connectionsOfOne + 1), addressOf(1)])
-  expect(sent.get(addressOf(1))).toBeGreaterThan(burst.length)
+  expect(sent.get(addressOf(1))).toBeGreaterThan(some.length)
   server.flush(() => expect.unreachable())
 })
 

@@ -1,6 +1,7 @@
 import { type Http3WasmCore, loadHttp3WasmCore } from '@currentspace/http3/wasm'
 import type { Clock } from '../../../../../kernel/clock.ts'
 import type { CertificatePair } from '../../../../../kernel/http/connection/certificates.ts'
+import { ConnectionMemory } from './connection-memory.ts'
 
 /** An event of the engine as it says it; the numbers are in `eventTypes`. */
 export type CoreEvent = {
@@ -30,6 +31,14 @@ export const eventTypes = {
   datagram: 14,
 } as const
 
+/**
+ * The code that a connection ended with, -1 without one: the engine says 0 for a peer of which it
+ * has heard nothing, as for one that leaves.
+ */
+export function closeCodeOf({ meta }: CoreEvent): number {
+  return meta?.errorReason === 'idle timeout' ? -1 : (meta?.errorCode ?? -1)
+}
+
 export type CoreOptions = {
   localAddress: string
   certificate: CertificatePair
@@ -43,8 +52,17 @@ export type CoreOptions = {
 const windowBytes = 1 << 20
 const streamsMax = 100
 const addressBytesMax = 64
-/** Where the release keeps its servers, how long one is, and where it counts its packets. */
-const places = { servers: 1325192, serverBytes: 1104, packetsInServer: 956 }
+/**
+ * Where the release keeps its servers, how long one is, where it counts its packets and keeps its
+ * connections, and how long one of those is.
+ */
+const places = {
+  servers: 1325192,
+  serverBytes: 1104,
+  packetsInServer: 956,
+  connectionsInServer: 672,
+  connectionBytes: 14144,
+}
 
 /** The compiled engine in memory; servers share it. */
 export function loadCore(
@@ -171,6 +189,20 @@ export class CoreServer {
     )
   }
 
+  /** What the engine holds of a connection. */
+  memoryOf(connection: number): ConnectionMemory {
+    const memory = this.#bytes()
+    const connections = memory.readUInt32LE(this.#place() + places.connectionsInServer)
+    return new ConnectionMemory(memory, connections + connection * places.connectionBytes)
+  }
+
+  /** Lets go of what came and of what was not acknowledged, which a close alone would keep. */
+  forgetStreams(connection: number): void {
+    for (const stream of this.memoryOf(connection).streamIds()) {
+      this.#core.exports.qs_stream_close(this.#handle, connection, BigInt(stream), 0)
+    }
+  }
+
   roundTripMs(connection: number): number {
     const { exports } = this.#core
     const length = Number(exports.qs_session_metrics(this.#handle, connection, this.#cell))
@@ -199,9 +231,12 @@ export class CoreServer {
    * at once, and looks at each of them again when it is asked for one more.
    */
   #hasPackets(): boolean {
-    const memory = this.#bytes()
-    const server = memory.readUInt32LE(places.servers) + (this.#handle - 1) * places.serverBytes
-    return memory.readUInt32LE(server + places.packetsInServer) > 0
+    return this.#bytes().readUInt32LE(this.#place() + places.packetsInServer) > 0
+  }
+
+  /** Where the engine keeps this server now. */
+  #place(): number {
+    return this.#bytes().readUInt32LE(places.servers) + (this.#handle - 1) * places.serverBytes
   }
 
   /** All of the engine's memory, which is another one whenever it has grown. */

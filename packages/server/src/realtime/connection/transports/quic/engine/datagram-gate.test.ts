@@ -139,6 +139,7 @@ function newGate(deps: Partial<ConstructorParameters<typeof DatagramGate>[0]> = 
     isToken: () => true,
     connections: () => 0,
     maxConnections: 5,
+    isFull: () => false,
     ...deps,
   })
 }

@@ -20,6 +20,8 @@ export type DatagramGateDeps = {
   /** How many connections there are, and how many there may be. */
   connections(): number
   maxConnections: number
+  /** Whether the engine's memory has no room for one more. */
+  isFull(): boolean
 }
 
 const initialBytesMin = 1200
@@ -64,7 +66,7 @@ export class DatagramGate {
   }
 
   #judgeInitial(packet: Uint8Array, source: PacketSource): Verdict {
-    const { isToken, stateOf, connections, maxConnections } = this.#deps
+    const { isToken, stateOf, connections, maxConnections, isFull } = this.#deps
     if (packet.length < initialBytesMin) return 'drop'
     const initial = readInitial(packet)
     if (initial === undefined) return 'drop'
@@ -74,7 +76,7 @@ export class DatagramGate {
     if (state !== undefined) return state === 'open' ? 'pass' : 'wait'
     if (!isToken(initial.token, source)) return 'drop'
     if (!this.#admits(source.host)) return 'limited'
-    return connections() < maxConnections ? 'begin' : 'refuse'
+    return connections() < maxConnections && !isFull() ? 'begin' : 'refuse'
   }
 
   #admits(host: string): boolean {

@@ -1,7 +1,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import { type Clock, createSystemClock } from '../../../../../kernel/clock.ts'
 import { loadCore } from './core.ts'
-import { mendEngine, readEngineFile } from './core-file.ts'
+import { memoryBytesMax, mendEngine, readEngineFile } from './core-file.ts'
 import { engineCounterNames } from './engine.ts'
 import { type EngineNews, type EngineParts, type EngineStart, hostEngine } from './engine-host.ts'
 import { AddressRefused, createEngine, type startEngineThread } from './engine-thread.ts'
@@ -26,8 +26,23 @@ export function engineMemoryBytes(): number {
 export const startEngineInNodeTime: typeof startEngineThread = async (options, events) =>
   start(await partsOf(options.clock), options, events)
 
+/** The same, from a core of its own whose memory can become so large only. */
+export function smallEngine(pages: number) {
+  let parts: EngineParts | undefined
+  const startEngine: typeof startEngineThread = async (options, events) => {
+    const bytes = Buffer.from(mendEngine(await readEngineFile()))
+    // The memory section, with its maximum as a number of two bytes.
+    bytes.set([(pages & 0x7f) | 0x80, pages >> 7], bytes.indexOf('010115ff7f', 'hex') + 3)
+    const clock = createSystemClock()
+    const core = loadCore(Uint8Array.from(bytes), clock)
+    parts = { core, memoryBytesMax: pages * 64 * 1024, clock }
+    return start(parts, options, events)
+  }
+  return { startEngine, memoryBytes: () => parts?.core.exports.memory.buffer.byteLength ?? 0 }
+}
+
 async function partsOf(clock: Clock): Promise<EngineParts> {
-  return { core: loadCore(mendEngine(await readEngineFile()), clock), clock }
+  return { core: loadCore(mendEngine(await readEngineFile()), clock), memoryBytesMax, clock }
 }
 
 type Start = Parameters<typeof startEngineThread>

@@ -21,8 +21,8 @@ export type EnginePort = {
   close(): void
 }
 
-/** The engine, and the time that it goes by. */
-export type EngineParts = { core: Http3WasmCore; clock: Clock }
+/** The engine, how large its memory can become, and the time that it goes by. */
+export type EngineParts = { core: Http3WasmCore; memoryBytesMax: number; clock: Clock }
 
 /** What the node says beside batches of commands. */
 export type EngineOrder = { certificate: CertificatePair } | { stop: true }
@@ -34,11 +34,7 @@ export type EngineNews = { listening: EngineAddress } | { refused: { code: strin
 const socketBufferBytes = 4 * 1024 * 1024
 
 /** The side of the thread: serves the engine on a socket, and obeys what comes through the port. */
-export function hostEngine(
-  port: EnginePort,
-  { core, clock }: EngineParts,
-  options: EngineStart,
-): void {
+export function hostEngine(port: EnginePort, parts: EngineParts, options: EngineStart): void {
   const { isShared, address: asked } = options
   const { host, port: udpPort } = asked
   const socket = createSocket({
@@ -62,7 +58,7 @@ export function hostEngine(
     // What a packet cannot reach is lost, and QUIC sends it again.
     socket.on('error', () => undefined)
     const { address, port: bound } = socket.address()
-    const loop = createLoop({ core, clock }, options, {
+    const loop = createLoop(parts, options, {
       localAddress: joinAddress(address, bound),
       sendPacket: (packet, to) => {
         const [toHost, toPort] = splitAddress(to)
@@ -92,7 +88,7 @@ type Outside = Pick<ConstructorParameters<typeof EngineLoop>[0], 'sendPacket' | 
 }
 
 function createLoop(
-  { core, clock }: EngineParts,
+  parts: EngineParts,
   options: EngineStart,
   { localAddress, ...outside }: Outside,
 ): EngineLoop {
@@ -100,8 +96,7 @@ function createLoop(
   const places = new Map<string, number>(engineCounterNames.map((name, at) => [name, at]))
   return new EngineLoop({
     ...outside,
-    core,
-    clock,
+    ...parts,
     options: { ...options, localAddress },
     count(name, by) {
       const at = places.get(name) ?? 0

@@ -3,9 +3,11 @@ import { atEndOfTurn, type Clock, type Timer } from '../../../../../kernel/clock
 import type { CertificatePair } from '../../../../../kernel/http/connection/certificates.ts'
 import { Admissions, admissionKey, type PacketSource } from './admissions.ts'
 import { type Batch, BatchWriter, payloadBytes, type Row, readBatch } from './batch.ts'
-import { type CoreEvent, type CoreOptions, CoreServer, eventTypes } from './core.ts'
+import { Closings } from './closings.ts'
+import { type CoreEvent, type CoreOptions, CoreServer, closeCodeOf, eventTypes } from './core.ts'
 import { DatagramGate, versionNegotiation } from './datagram-gate.ts'
 import { commands, type EngineCounterName, reports } from './engine.ts'
+import { Holdings } from './holdings.ts'
 import { closeInitial, connectionRefused, type Initial, readInitial } from './initial-packet.ts'
 import { Peer } from './peer.ts'
 import { retryTokens } from './retry-token.ts'
@@ -14,6 +16,8 @@ import { Servers } from './servers.ts'
 
 export type EngineLoopDeps = {
   core: Http3WasmCore
+  /** How large its memory can become. */
+  memoryBytesMax: number
   clock: Clock
   options: CoreOptions & { keepAliveMs: number }
   sendPacket(packet: Uint8Array, address: string): void
@@ -23,8 +27,6 @@ export type EngineLoopDeps = {
 
 /** Bytes of events that the node may have left unread; packets are dropped beyond. */
 const unreadBytesMax = 16 * 1024 * 1024
-const destroyed = { code: 1001, reason: new Uint8Array(), drains: false }
-const idleReason = 'idle timeout'
 
 /** A connection that the node has admitted, until the engine has begun it. */
 type Admitted = { id: number; key: string; server: CoreServer }
@@ -46,7 +48,8 @@ export class EngineLoop {
   /** In the order in which their keep-alives are due. */
   readonly #keepAlives = new Set<Peer>()
   readonly #paused = new Set<Peer>()
-  readonly #closing = new Set<Peer>()
+  readonly #closings: Closings
+  readonly #holdings: Holdings
   readonly #written = new Set<Peer>()
   readonly #reports = new BatchWriter()
   readonly #ticks: Timer
@@ -57,8 +60,10 @@ export class EngineLoop {
 
   constructor(deps: EngineLoopDeps) {
     this.#deps = deps
-    const { clock, options } = deps
+    const { clock, core, options } = deps
     this.#servers = new Servers(clock, () => this.#serve(options.certificate))
+    this.#closings = new Closings({ ...deps, servers: this.#servers, routes: this.#routes })
+    this.#holdings = new Holdings(() => core.exports.memory.buffer.byteLength, deps.memoryBytesMax)
     this.#gate = new DatagramGate({
       clock,
       isKnown: (address) => this.#byAddress.has(address),
@@ -70,6 +75,7 @@ export class EngineLoop {
       },
       connections: () => this.#peers.size,
       maxConnections: options.maxConnections,
+      isFull: () => this.#holdings.isFull,
     })
     const { keepAliveMs, idleTimeoutMs } = options
     const tickMs = Math.max(20, Math.min(keepAliveMs, idleTimeoutMs) / 8)
@@ -106,7 +112,7 @@ export class EngineLoop {
   stop(): void {
     this.#ticks.cancel()
     this.#timer?.cancel()
-    for (const peer of this.#peers.values()) this.#sendClose(peer)
+    for (const peer of this.#peers.values()) this.#closings.send(peer)
     for (const server of this.#servers.end()) {
       server.flush(this.#deps.sendPacket)
       server.free()
@@ -173,6 +179,19 @@ export class EngineLoop {
       server.receive(packet, address)
       this.#servers.heard(server, isOpen ? packet.length : Number.POSITIVE_INFINITY)
     }
+    this.#holdings.received(packet.length)
+    for (const peer of known) this.#heard(peer)
+  }
+
+  /** A packet of its address has come, which may have brought too much, or made room for more. */
+  #heard(peer: Peer): void {
+    if (peer.isClosed) return
+    if (peer.server.memoryOf(peer.handle).isInPieces()) this.#closings.shed(peer)
+    else if (peer.awaitsPeer) {
+      peer.flush(this.#deps.clock.monotonicMs())
+      this.#written.add(peer)
+      this.#servers.touch(peer.server)
+    }
   }
 
   #command({ kind, connection, stream, value, bytes }: Row): void {
@@ -191,9 +210,11 @@ export class EngineLoop {
     if (kind === commands.send || kind === commands.sendLast) {
       peer.send({ stream, bytes, fin: kind === commands.sendLast }, clock.monotonicMs())
       this.#servers.sends(peer.server, bytes.length)
+      this.#holdings.sent(bytes.length)
       this.#written.add(peer)
     } else if (kind === commands.datagram) {
       peer.datagram(bytes)
+      this.#holdings.sent(bytes.length)
       count('quic_datagrams_out_total', 1)
       this.#written.add(peer)
     } else if (kind === commands.pause) {
@@ -206,8 +227,8 @@ export class EngineLoop {
       const reason = Uint8Array.from(bytes)
       peer.beginClose({ code: value, reason, drains: stream !== 0 }, clock.monotonicMs())
       this.#resume(peer)
-      this.#closing.add(peer)
-    } else if (kind === commands.destroy) this.#sendClose(peer)
+      this.#closings.await(peer)
+    } else if (kind === commands.destroy) this.#closings.send(peer)
   }
 
   #resume(peer: Peer): void {
@@ -227,7 +248,8 @@ export class EngineLoop {
 
   #turn(): void {
     const { sendPacket, post } = this.#deps
-    this.#closeDue()
+    this.#closings.sendDue()
+    for (const peer of this.#holdings.excess(this.#peers.values())) this.#closings.shed(peer)
     for (const server of this.#servers.touched()) {
       for (const event of server.events()) this.#report(server, event)
     }
@@ -280,6 +302,7 @@ export class EngineLoop {
     this.#peers.set(peer.id, peer)
     this.#byAddress.set(address, [...(this.#byAddress.get(address) ?? []), peer])
     this.#servers.add(peer)
+    this.#holdings.opened()
     peer.keepAliveAtMs = this.#deps.clock.monotonicMs() + this.#deps.options.keepAliveMs
     this.#keepAlives.add(peer)
     this.#deps.count('quic_connections_active', 1)
@@ -309,7 +332,7 @@ export class EngineLoop {
     }
   }
 
-  #closed(peer: Peer, { meta }: CoreEvent): void {
+  #closed(peer: Peer, event: CoreEvent): void {
     if (!peer.isEstablished) this.#deps.count('quic_handshake_failures_total', 1)
     this.#deps.count('quic_connections_active', -1)
     this.#peers.delete(peer.id)
@@ -317,12 +340,9 @@ export class EngineLoop {
     const others = this.#byAddress.get(peer.address)?.filter((each) => each !== peer)
     if (others?.length) this.#byAddress.set(peer.address, others)
     else this.#byAddress.delete(peer.address)
-    for (const set of [this.#keepAlives, this.#paused, this.#closing, this.#written]) {
-      set.delete(peer)
-    }
-    // The engine says code 0 for a peer of which it has heard nothing, as for one that leaves.
-    const value = meta?.errorReason === idleReason ? -1 : (meta?.errorCode ?? -1)
-    this.#reports.add(reports.closed, peer.id, { value })
+    for (const set of [this.#keepAlives, this.#paused, this.#written]) set.delete(peer)
+    this.#closings.forget(peer)
+    this.#reports.add(reports.closed, peer.id, { value: closeCodeOf(event) })
     // Its last packets and events are out with this turn.
     if (this.#servers.remove(peer)) atEndOfTurn(() => peer.server.free())
   }
@@ -341,29 +361,6 @@ export class EngineLoop {
     }
   }
 
-  #closeDue(): void {
-    if (this.#closing.size === 0) return
-    const nowMs = this.#deps.clock.monotonicMs()
-    for (const peer of this.#closing) {
-      if (peer.closeAtMs() > nowMs) continue
-      // It must have arrived before the close, as everything else must.
-      if (peer.farewell === undefined) this.#sendClose(peer)
-      else {
-        peer.sendFarewell(nowMs)
-        this.#servers.touch(peer.server)
-      }
-    }
-  }
-
-  #sendClose(peer: Peer): void {
-    this.#closing.delete(peer)
-    this.#servers.touch(peer.server)
-    const { code, reason, drains } = peer.end ?? destroyed
-    // What may leave now leaves in front of the close, which takes the place of all the rest.
-    if (!drains) peer.server.flush(this.#deps.sendPacket)
-    peer.server.close(peer.handle, code, reason)
-  }
-
   #tick(): void {
     const nowMs = this.#deps.clock.monotonicMs()
     const { keepAliveMs, idleTimeoutMs } = this.#deps.options
@@ -372,10 +369,11 @@ export class EngineLoop {
       this.#keepAlives.delete(peer)
       this.#keepAlives.add(peer)
       peer.keepAliveAtMs = nowMs + keepAliveMs
-      if (!peer.isEstablished) continue
+      if (!peer.isEstablished || peer.isClosed) continue
       peer.server.ping(peer.handle)
       this.#servers.touch(peer.server)
     }
+    this.#holdings.tick()
     // A paused peer that is never heard would time out.
     for (const peer of this.#paused) {
       if (nowMs - peer.releasedAtMs < idleTimeoutMs / 4) continue
@@ -389,8 +387,7 @@ export class EngineLoop {
   #arm(): void {
     this.#timer?.cancel()
     const nowMs = this.#deps.clock.monotonicMs()
-    let dueMs = this.#servers.dueAtMs - nowMs
-    for (const peer of this.#closing) dueMs = Math.min(dueMs, peer.closeAtMs() - nowMs)
+    const dueMs = Math.min(this.#servers.dueAtMs - nowMs, this.#closings.dueInMs(nowMs))
     if (dueMs === Number.POSITIVE_INFINITY) return
     this.#timer = this.#deps.clock.after(Math.max(0, Math.ceil(dueMs)), () => {
       this.#servers.runTimers()

@@ -65,6 +65,7 @@ export const engineCounterNames = [
   'quic_datagrams_in_total',
   'quic_datagrams_out_total',
   'quic_handshake_failures_total',
+  'quic_connections_shed_total',
 ] as const
 
 export type EngineCounterName = (typeof engineCounterNames)[number]

@@ -8,7 +8,7 @@ import { makeDevelopmentCertificate } from '../certificate/development-certifica
 import { QuicClient } from '../quic-client.fixture.ts'
 import { BatchWriter, readBatch } from './batch.ts'
 import { CoreServer, eventTypes, loadCore } from './core.ts'
-import { mendEngine, readEngineFile } from './core-file.ts'
+import { memoryBytesMax, mendEngine, readEngineFile } from './core-file.ts'
 import { commands, reports } from './engine.ts'
 import { EngineLoop } from './engine-loop.ts'
 import { readInitial } from './initial-packet.ts'
@@ -110,6 +110,7 @@ async function startLoop() {
   const asked: number[] = []
   const loop = new EngineLoop({
     core: loadCore(mendEngine(await readEngineFile()), clock),
+    memoryBytesMax,
     clock,
     options: {
       localAddress: '127.0.0.1:7351',

@@ -7,6 +7,12 @@ type Chunk = { stream: number; bytes: Uint8Array; fin: boolean }
 /** Packets of a paused peer that are kept; QUIC sends again what is lost. */
 const heldPacketsMax = 64
 const heldBytesMax = 256 * 1024
+/**
+ * What the engine is given of a chunk at once, and what it may have that the peer has not
+ * acknowledged: it keeps all of that, and what a peer lets it send has no bound.
+ */
+const pieceBytesMax = 16 * 1024
+const unacknowledgedBytesMax = transportBufferBytesMax
 /** How long a close waits at least, and at most, for the peer to have got what was sent. */
 const closeWaitMsMin = 50
 const closeWaitMsMax = 1000
@@ -23,6 +29,8 @@ export class Peer {
   readonly server: CoreServer
   readonly handle: number
   isEstablished = false
+  /** Its close has been sent. */
+  isClosed = false
   /** What left the queues since it was last reported. */
   takenBytes = 0
   takenDatagrams = 0
@@ -38,6 +46,8 @@ export class Peer {
   #datagrams: Uint8Array[] = []
   #fullStream: number | undefined
   #fullBytes = 0
+  /** The most that the peer may not have acknowledged. */
+  #unacknowledgedBytes = 0
   #sentAtMs: number | undefined
 
   constructor(
@@ -54,6 +64,16 @@ export class Peer {
   /** Whether the engine has been given everything, and took it. */
   get isDrained(): boolean {
     return this.#fullStream === undefined && this.#chunks.length === 0
+  }
+
+  /** What the engine holds of it beyond what an idle connection has. */
+  get heldBytes(): number {
+    return this.server.memoryOf(this.handle).heldBytes() + this.#fullBytes
+  }
+
+  /** Whether bytes wait until the peer has acknowledged others. */
+  get awaitsPeer(): boolean {
+    return this.#fullStream === undefined && this.#chunks.length > 0
   }
 
   /** Whether datagrams wait until the engine has room again. */
@@ -75,16 +95,34 @@ export class Peer {
   /** Gives the engine what it takes. */
   flush(nowMs: number): void {
     while (this.#fullStream === undefined) {
-      const chunk = this.#chunks.shift()
-      if (chunk === undefined) return
-      const { stream, bytes, fin } = chunk
+      const [chunk] = this.#chunks
+      if (chunk === undefined || !this.#hasRoom(chunk.stream)) return
+      const { stream, bytes, fin } = this.#takePiece(chunk)
       this.#sentAtMs = nowMs
+      this.#unacknowledgedBytes += bytes.length
       if (this.server.send(this.handle, stream, bytes, fin)) this.takenBytes += bytes.length
       else {
         this.#fullStream = stream
         this.#fullBytes = bytes.length
       }
     }
+  }
+
+  /** The engine is asked once it may have too much. */
+  #hasRoom(stream: number): boolean {
+    if (this.#unacknowledgedBytes < unacknowledgedBytesMax) return true
+    this.#unacknowledgedBytes = this.server.memoryOf(this.handle).unacknowledgedBytes(stream)
+    return this.#unacknowledgedBytes < unacknowledgedBytesMax
+  }
+
+  #takePiece(chunk: Chunk): Chunk {
+    if (chunk.bytes.length <= pieceBytesMax) {
+      this.#chunks.shift()
+      return chunk
+    }
+    const piece = { ...chunk, bytes: chunk.bytes.subarray(0, pieceBytesMax), fin: false }
+    this.#chunks[0] = { ...chunk, bytes: chunk.bytes.subarray(pieceBytesMax) }
+    return piece
   }
 
   /** Answers whether the engine took any. */

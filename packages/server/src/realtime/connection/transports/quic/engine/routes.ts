@@ -9,6 +9,8 @@ const longHeaderOfRetry = 0xf0
 /** Which server has each connection that the node has admitted. */
 export class Routes<Server = CoreServer> {
   readonly #byKey = new Map<string, Server>()
+  /** Connections that are to hear nothing any more. */
+  readonly #shut = new Set<string>()
   readonly #anyone: () => Server
 
   /** @param anyone answers a server that takes new connections */
@@ -24,7 +26,13 @@ export class Routes<Server = CoreServer> {
     this.#byKey.set(key, server)
   }
 
+  /** Packets of the connection are for nobody from here on. */
+  shut(key: string): void {
+    this.#shut.add(key)
+  }
+
   end(key: string): void {
+    this.#shut.delete(key)
     this.#byKey.delete(key)
   }
 
@@ -47,8 +55,10 @@ export class Routes<Server = CoreServer> {
   serversFor(packet: Uint8Array, address: string, known: readonly { server: Server }[]): Server[] {
     const servers = new Set(known.map(({ server }) => server))
     const initial = readInitial(packet)
-    if (initial === undefined && servers.size < 2) return [...servers]
-    const own = this.#byKey.get(admissionKey(address, initial?.destination ?? idOf(packet)))
+    if (initial === undefined && servers.size < 2 && this.#shut.size === 0) return [...servers]
+    const key = admissionKey(address, initial?.destination ?? idOf(packet))
+    if (this.#shut.has(key)) return []
+    const own = this.#byKey.get(key)
     if (own !== undefined) return [own]
     if (initial === undefined) return [...servers]
     return initial.token.length === 0 ? [this.#anyone()] : []
