@@ -50,7 +50,8 @@ export const metricHelp: Readonly<Record<string, string>> = {
   quic_datagrams_in_total: 'Datagrams received over QUIC and WebTransport.',
   quic_datagrams_out_total: 'Datagrams given to QUIC and WebTransport.',
   quic_handshake_failures_total: 'QUIC handshakes that did not succeed.',
-  quic_connections_shed_total: 'Connections that QUIC ended because they held too much of its memory.',
+  quic_connections_shed_total:
+    'Connections that QUIC ended because they held too much of its memory.',
   quic_engine_restarts_total: 'Restarts of the QUIC engine after a failure.',
   rooms_active: 'Live rooms.',
   state_bytes: 'Bytes of the newest checkpoints of the states of rooms, as JSON text.',

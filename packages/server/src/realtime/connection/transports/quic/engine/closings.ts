@@ -68,8 +68,8 @@ export class Closings {
   }
 
   /**
-   * Ends a connection that holds too much, and lets go of its streams now: the engine keeps it until
-   * its peer has had time to hear of it, or to fall silent.
+   * Ends a connection that holds too much, and lets go of its streams now: the engine keeps it
+   * until its peer has had time to hear of it, or has fallen silent.
    */
   shed(peer: Peer): void {
     const { count, routes } = this.#deps
