@@ -24,7 +24,7 @@ export type NewCall = {
 
 /** How a call ended. `lost` means that its worker is gone, or was never there. */
 export type Outcome =
-  | { readonly status: 'ok'; readonly reply: Uint8Array }
+  | { readonly status: 'ok'; readonly reply: Uint8Array; readonly cpuUs?: number }
   | {
       readonly status: 'error' | 'timed_out'
       readonly cause?: FailureCause | undefined

@@ -197,8 +197,9 @@ describe.each(languages)('[S-STA-4] rooms with state in %s', (_, file, script, t
     'runtime.tier': tier,
     'runtime.hot_reload': 'true',
     'runtime.hot_reload_poll_ms': '100',
-    // A restore or a timer that is late would be over: these tests are of no deadline.
+    // What is late would be over, or tried again later: these tests are of no deadline.
     'runtime.deadline_ms': '5000',
+    'runtime.tick_deadline_ms': '5000',
     'runtime.load_timeout_ms': '60000',
   }
   const node = serveForSdk(script, settings, file)

@@ -372,8 +372,8 @@ export class ServingScript {
     const { processClock, observeCall } = this.#deps
     observeCall?.(hookNameOf(open.record.hook), processClock.monotonicMs() - open.postedMs)
     const cause = this.#endings.done(open, done)
-    const { status, reply, text } = done
-    if (status === 'ok') this.#close(open, { status, reply })
+    const { status, reply, text, cpuUs } = done
+    if (status === 'ok') this.#close(open, { status, reply, cpuUs })
     else if (status === 'failed_with_text')
       this.#close(open, { status, text: text ?? '', more: reply })
     else if (status === 'too_large') this.#close(open, { status })

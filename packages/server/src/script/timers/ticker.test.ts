@@ -69,19 +69,25 @@ it('[S-HK-4] makes more calls for more than 16,384 rooms, all with one dt', asyn
   expect([calls.length, metrics]).toEqual([3, { ticks: 1, ticksSkipped: 1 }])
 })
 
-it('[R-STA-2] rooms of one definition are spread over the interval, at an even pace', async () => {
-  const rooms = Array.from({ length: 16 }, (_, index) => {
+/** Rooms of a definition that tick at 20 Hz; a call of several uses so much, or that of the first. */
+function startDefined(count = 16) {
+  const rooms = Array.from({ length: count }, (_, index) => {
     return { room_id: index + 1, match_id: 'mt1-0', generation: null, definition: 'race' }
   })
   const clock = createFakeClock()
   const calls: { atMs: number; rooms: number[]; dt: number }[] = []
   const startMs = clock.monotonicMs()
+  const uses = { cpuUs: 1_500, first: 0 }
   const router: Parameters<typeof createTicker>[0]['router'] = {
-    inbox: createInbox({ inbox_calls: 1000, inbox_bytes: 1000 }),
+    inbox: createInbox({ inbox_calls: 1000, inbox_bytes: 10_000 }),
     call: ({ rooms: due = [], detail = 0, settle }) => {
       const ids = due.map(({ room_id }) => room_id)
       calls.push({ atMs: clock.monotonicMs() - startMs, rooms: ids, dt: detail })
-      settle({ status: 'ok', reply: new Uint8Array() })
+      settle({
+        status: 'ok',
+        reply: new Uint8Array(),
+        cpuUs: ids[0] === 1 && uses.first > 0 ? uses.first : uses.cpuUs,
+      })
     },
     active: {} as never,
     former: undefined,
@@ -91,6 +97,18 @@ it('[R-STA-2] rooms of one definition are spread over the interval, at an even p
   const ticker = createTicker({ config: { tick_hz: 0 }, clock, router, metrics, wanted })
   ticker.start(() => rooms)
   ticker.define([{ name: 'race', tick_hz: 20, kinds: [], methods: [] }])
+  /** At how many moments of the last interval groups ticked, when so much is used for a time. */
+  const moments = async (cpuUs: number) => {
+    uses.cpuUs = cpuUs
+    await clock.advance(2_000)
+    const endMs = calls.at(-1)?.atMs ?? 0
+    return new Set(calls.flatMap(({ atMs }) => (atMs > endMs - 49 ? [atMs] : []))).size
+  }
+  return { clock, calls, uses, moments }
+}
+
+it('[R-STA-2] rooms of one definition are spread over the interval, at an even pace', async () => {
+  const { clock, calls } = startDefined()
   await clock.advance(99)
   expect(calls.map(({ atMs }) => atMs)).toEqual(
     Array.from({ length: 8 }, (_, group) => 50 + group * 6.25),
@@ -98,6 +116,27 @@ it('[R-STA-2] rooms of one definition are spread over the interval, at an even p
   expect(calls.map(({ rooms: [first, second] }) => [first, second])).toEqual(
     [8, 1, 2, 3, 4, 5, 6, 7].map((room) => [room, room + 8]),
   )
-  await clock.advance(50)
-  expect(calls.slice(8).map(({ dt }) => dt)).toEqual(Array(8).fill(0.05))
+  await clock.advance(1_000)
+  expect(calls.slice(8).map(({ dt }) => dt)).toEqual(Array(8 * 20).fill(0.05))
+})
+
+it('[R-STA-2] groups whose ticks are short begin at two moments at least, and no time is lost', async () => {
+  const { calls, uses, moments } = startDefined()
+  expect([await moments(1_500), await moments(100), await moments(10_000)]).toEqual([8, 2, 8])
+  // No other group waits for one that is slow.
+  uses.first = 9_000
+  expect(await moments(100)).toBe(8)
+  for (let room = 1; room <= 8; room += 1) {
+    const own = calls.filter(({ rooms }) => rooms[0] === room)
+    const seconds = own.reduce((sum, { dt }) => sum + dt, 0)
+    expect(1000 * seconds).toBeCloseTo((own.at(-1)?.atMs ?? 0) - (own[0]?.atMs ?? 0) + 50)
+  }
+})
+
+it.each([
+  [16, 2],
+  [100, 4],
+  [200, 8],
+])('[R-STA-2] of %i rooms with short ticks at most 32 begin at once', async (count, expected) => {
+  expect(await startDefined(count).moments(100)).toBe(expected)
 })

@@ -2,11 +2,13 @@ import type { Clock, Timer } from '../../kernel/clock.ts'
 import { nobody } from '../../kernel/play/calls.ts'
 import type { TickRoom } from '../../kernel/play/room-commands.ts'
 import { startPulse } from '../../kernel/time/pulse.ts'
+import type { Outcome } from '../calls.ts'
 import type { ScriptConfig } from '../config.ts'
 import type { ScriptMetrics } from '../metrics.ts'
 import type { Router } from '../serving/router.ts'
 import { tickBody } from '../wire/call-records.ts'
 import { hookCode, type RoomDefinitionSummary } from '../wire/hooks.ts'
+import { createPace } from './pace.ts'
 
 /** Rooms of one call. */
 const roomsMax = 16_384
@@ -28,12 +30,12 @@ const groupEveryMs = 5
 /** What ticks at one rate: all rooms without state, or a group of those of one definition. */
 type Beat = {
   readonly hz: number
-  /** Behind the first group, in milliseconds. */
-  readonly laterMs?: number
   /** Also runs without a room, for the script as a whole. */
   readonly hasOwnRun: boolean
   wanted(): boolean
   rooms(): readonly TickRoom[]
+  /** What a call of its tick has used. */
+  took?(tick: { rooms: number; cpuUs: number }): void
 }
 
 /** Which part of a tick a call is. */
@@ -49,7 +51,8 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
   const defined = new Map<string, { hz: number; timers: readonly Timer[] }>()
   const part = createParts(() => rooms())
 
-  function start(beat: Beat): Timer {
+  /** What runs the ticks of a beat. */
+  function createTick(beat: Beat): () => void {
     let lastMs: number | undefined
     /** Calls of the last tick that have not settled. */
     let running = 0
@@ -97,8 +100,10 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
     /** One call for many rooms. */
     function run(dt: number, due: readonly TickRoom[], { generation, isFirst }: Part): void {
       running += 1
-      const settle = () => {
+      const settle = (outcome: Outcome) => {
         running -= 1
+        if (outcome.status !== 'ok') return
+        beat.took?.({ rooms: due.length, cpuUs: outcome.cpuUs ?? 0 })
       }
       const ids = due.map(({ room_id }) => room_id)
       const isOwn = beat.hasOwnRun && isFirst && generation === null
@@ -107,22 +112,32 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
       router.call({ hook: hookCode.on_tick, ...about, body, rooms: due, settle })
     }
 
-    return startPulse(clock, { everyMs: 1000 / beat.hz, laterMs: beat.laterMs }, tick)
+    return tick
   }
 
   /** Rooms of one rate are spread over its interval, so that they do not all compute at once. */
   function startDefined({ name, tick_hz: hz }: RoomDefinitionSummary): Timer[] {
     const everyMs = 1000 / hz
     const groups = Math.min(groupsMax, Math.max(1, Math.floor(everyMs / groupEveryMs)))
-    return Array.from({ length: groups }, (_, group) =>
-      start({
+    const pace = createPace(groups)
+    const ticks = Array.from({ length: groups }, (_, group) =>
+      createTick({
         hz,
-        laterMs: (group * everyMs) / groups,
         hasOwnRun: false,
         wanted: () => router.active !== undefined,
         rooms: () => part(name, group, groups),
+        took: (tick) => pace.took(group, tick),
       }),
     )
+    function tickFrom(group: number): void {
+      if (group === 0) pace.begin()
+      if (group % pace.together !== 0) return
+      for (const tick of ticks.slice(group, group + pace.together)) tick()
+    }
+    return ticks.map((_, group) => {
+      const laterMs = (group * everyMs) / groups
+      return startPulse(clock, { everyMs, laterMs }, () => tickFrom(group))
+    })
   }
 
   return {
@@ -130,12 +145,13 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
     start(tickRooms: () => readonly TickRoom[]) {
       rooms = tickRooms
       if (config.tick_hz === 0) return
-      own = start({
+      const tick = createTick({
         hz: config.tick_hz,
         hasOwnRun: true,
         wanted,
         rooms: () => part(null, 0, 1),
       })
+      own = startPulse(clock, { everyMs: 1000 / config.tick_hz }, tick)
     },
     /** The definitions of the script that serves from now on. */
     define(definitions: readonly RoomDefinitionSummary[]) {
