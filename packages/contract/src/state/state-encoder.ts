@@ -4,7 +4,7 @@ import { StateListWriter } from './state-list.ts'
 import { numberingOf } from './state-numbering.ts'
 import { createDecimals, exponentOf, roundTo, type StateDecimals } from './state-numbers.ts'
 import { StatePart } from './state-part.ts'
-import { Box, jsonOf, numbersThere, type Scalar, Slot } from './state-shadow.ts'
+import { Box, jsonOf, numbersThere, type Scalar, Slot, stepped } from './state-shadow.ts'
 
 /**
  * What a comparison found: the list of changes, nothing, or that receivers need the whole. `anew`:
@@ -96,7 +96,7 @@ export class StateEncoder {
   /** Whether the whole stays an object, or an array: else there is no box to name changes in. */
   #keepsRoot(next: unknown): boolean {
     const { box } = this.#root
-    if (!this.#root.isBox || box === undefined) return isEqual(this.#root.scalar, next)
+    if (!this.#root.isBox || box === undefined) return isEqual(this.#root.value, next)
     return isContainer(next) && isList(next) === box.isArray
   }
 
@@ -125,7 +125,7 @@ export class StateEncoder {
     const decimals = this.#decimalsOf(slot, box)
     if (typeof next === 'number' && this.#moves(slot, next, decimals)) return
     const scalar = this.#scalarOf(next, decimals)
-    if (!slot.isScalar || !isEqual(slot.scalar, scalar)) {
+    if (!slot.isScalar || !isEqual(slot.value, scalar)) {
       if (slot.isBox) slot.box?.empty()
       this.#place(slot, box)
       this.#writeScalar(slot, scalar, decimals)
@@ -146,7 +146,7 @@ export class StateEncoder {
     const { e, m } = slot
     if (m === undefined || e !== decimals || this.#isMuted) return false
     const power = powersOfTen[e] ?? 1
-    if (slot.scalar !== m / power) return false
+    if (slot.scalar !== stepped && slot.scalar !== m / power) return false
     const scaled = Math.round(Math.abs(next) * power)
     const after = next < 0 ? 0 - scaled : scaled
     const step = after - m
@@ -159,7 +159,7 @@ export class StateEncoder {
     slot.given = moved
     this.#list.grow(slot.place, step)
     slot.m = after
-    slot.scalar = after / power
+    slot.scalar = stepped
     return true
   }
 
@@ -310,9 +310,9 @@ export class StateEncoder {
   }
 
   #writeNumber(slot: Slot, value: number, decimals: number): void {
-    const { place, scalar, m } = slot
+    const { place, value: before, m } = slot
     const power = powersOfTen[slot.e] ?? 1
-    if (m !== undefined && typeof scalar === 'number' && m / power === scalar) {
+    if (m !== undefined && typeof before === 'number' && m / power === before) {
       const next = Math.round(value * power)
       const step = next - m
       if (next / power === value && Math.abs(step) < stepMax && isSafe(next)) {

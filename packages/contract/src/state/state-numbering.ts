@@ -14,9 +14,9 @@ export function numberingOf(root: Slot): Uint8Array {
   for (const [slot, box] of places) writePlace(writer, slot, box)
   let last = -1
   for (const [slot] of places) {
-    const { place, e, m, scalar } = slot
+    const { place, e, m, value } = slot
     // What a newcomer could not compute from is sent as a number the next time.
-    if (m === undefined || scalar !== m / (powersOfTen[e] ?? 1)) {
+    if (m === undefined || value !== m / (powersOfTen[e] ?? 1)) {
       slot.m = undefined
       continue
     }

@@ -1,7 +1,11 @@
 import type { Json } from '../values/json.ts'
+import { powersOfTen } from './state-format.ts'
 
 /** A value that is neither object nor array. */
 export type Scalar = null | boolean | number | bigint | string
+
+/** Stands for the number m / 10^e, which needs no memory of its own. */
+export const stepped = Symbol('stepped')
 
 /** A name in a box. It keeps its number when the name goes, until a numbering begins anew. */
 export class Slot {
@@ -15,7 +19,7 @@ export class Slot {
   m: number | undefined
   isThere = false
   /** While it is there: what the receivers have, or undefined for an object or array. */
-  scalar: Scalar | undefined
+  scalar: Scalar | undefined | typeof stepped
   /** What it was compared with last: before it was rounded. */
   given: unknown
   /** Of its name, if it has been looked up; an element has those of its array. */
@@ -28,6 +32,10 @@ export class Slot {
   constructor(name: string, place: number) {
     this.name = name
     this.index = name === String(place) ? place : -1
+  }
+
+  get value(): Scalar | undefined {
+    return this.scalar === stepped ? (this.m ?? 0) / (powersOfTen[this.e] ?? 1) : this.scalar
   }
 
   get isBox(): boolean {
@@ -104,6 +112,7 @@ export class Box {
     if (this.parent !== undefined) this.number = -1
     for (const slot of this.slots) {
       slot.place = -1
+      slot.scalar = slot.value
       slot.m = undefined
       if (slot.isBox) slot.box?.unnumber()
       else slot.box = undefined
@@ -115,7 +124,7 @@ export class Box {
 /** What the receivers have of a slot. */
 export function jsonOf(slot: Slot): Json {
   const { box } = slot
-  if (slot.scalar !== undefined) return slot.scalar
+  if (slot.value !== undefined) return slot.value
   if (box === undefined) return null
   const there = box.slots.filter(({ isThere }) => isThere)
   if (box.isArray) {
