@@ -69,7 +69,7 @@ it('[S-HK-4] makes more calls for more than 16,384 rooms, all with one dt', asyn
   expect([calls.length, metrics]).toEqual([3, { ticks: 1, ticksSkipped: 1 }])
 })
 
-/** Rooms of a definition that tick at 20 Hz; a call of several uses so much, or that of the first. */
+/** Rooms of a definition at 20 Hz; a call of several uses so much, or that of the first. */
 function startDefined(count = 16) {
   const rooms = Array.from({ length: count }, (_, index) => {
     return { room_id: index + 1, match_id: 'mt1-0', generation: null, definition: 'race' }

@@ -20,7 +20,7 @@ type StateSyncsDeps = {
   isTested(): boolean
 }
 
-/** Before a sync that was lost is tried again; each time twice as long as before, up to a minute. */
+/** Before a sync that was lost is tried again: twice as long each time, up to a minute. */
 const retryMs = 1_000
 const retryMsMax = 60_000
 
