@@ -15,7 +15,8 @@ describe('a worker that ends', () => {
         let end = 0
         try { end = readSync(3, piece) } catch {}
         for (let at = 0; at < end; at += 8 + piece.readUInt32LE(at)) {
-          const message = piece.readUInt32LE(at + 4) === 0 ? deserialize(piece.subarray(at + 8)) : {}
+          const isValue = piece.readUInt32LE(at + 4) === 0
+          const message = isValue ? deserialize(piece.subarray(at + 8)) : {}
           if (message.type === 'ping') post({ type: 'pong', n: message.n })
         }
       }

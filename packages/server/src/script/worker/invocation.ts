@@ -48,3 +48,7 @@ export function newInvocation(
 export function timeLeftMs({ deadlineMs, cpuUs }: Invocation): number {
   return deadlineMs - cpuUs / 1000
 }
+
+export function runSlice(slice: () => void): void {
+  slice()
+}

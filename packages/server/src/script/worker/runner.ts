@@ -8,7 +8,7 @@ import type { Engine } from './engines/engine.ts'
 import { errorText, FailSignal, Interrupted, invalidArgument } from './errors.ts'
 import { callHandler, encodeAnswer, isImmediate, mayFail, placeAnswer } from './handlers.ts'
 import { HostMap, HostSet } from './host-map.ts'
-import { type Invocation, newInvocation } from './invocation.ts'
+import { type Invocation, newInvocation, runSlice } from './invocation.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { Output } from './output.ts'
 import { ownCall } from './own-call.ts'
@@ -398,8 +398,4 @@ export class Runner {
     const text = errorText(this.#deps.engine.describe(error))
     return { status: status.error, length: 0, text }
   }
-}
-
-function runSlice(slice: () => void): void {
-  slice()
 }
