@@ -3,7 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { builtMain, type NodeProcess, startNodeProcess } from '../testing/node-process.ts'
+import {
+  builtEnvironment,
+  builtMain,
+  type NodeProcess,
+  startNodeProcess,
+} from '../testing/node-process.ts'
 
 /** `guildhall bots`, as the author of a game runs it. */
 
@@ -39,7 +44,8 @@ function bots(text: string, ...flags: string[]): Promise<Ended> {
   writeFileSync(file, text)
   const argv = [builtMain, 'bots', file, '--bind', bind, '--seconds', '1', ...flags]
   return new Promise((resolve) => {
-    execFile(process.execPath, argv, { cwd: folder, env: {} }, (error, stdout, stderr) => {
+    const options = { cwd: folder, env: builtEnvironment }
+    execFile(process.execPath, argv, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
     })
   })
