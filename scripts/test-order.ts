@@ -25,12 +25,10 @@ export const longest = [
   'commands/test-script.test.ts',
   'src/serve.test.ts',
   'play/script-data.test.ts',
-  'crash/crash-sqlite.test.ts',
   'file/restore.test.ts',
   'build/release.test.ts',
   'lua/lua-engine.test.ts',
   'node/node.test.ts',
-  'crash/crash-outage.test.ts',
   'script/guide-samples.test.ts',
   'node/scheduler.test.ts',
   'lag/reports.test.ts',
@@ -45,7 +43,6 @@ export const longest = [
   'python/bounds.test.ts',
   'quickjs/quickjs-engine.test.ts',
   'commands/store-commands.test.ts',
-  'database/hot-plans.test.ts',
 ]
 
 /** The order of the test files; those that are not listed come after, the largest first. */

@@ -54,34 +54,29 @@ describe.each(durable)('a node on $name', ({ open }) => {
     const { url, db, dispose } = await open()
     await db.close()
     const acknowledged: SessionTokens[] = []
-    for (let round = 0; round < 3; round += 1) {
-      // A node id of its own: that of a killed node stays claimed for some seconds.
-      const node = await startNodeProcess({
-        ...generous,
-        'database.url': url,
-        'server.node_id': `node-${round}`,
-      })
-      const call = createCaller(node.url)
-      const first = Promise.withResolvers<void>()
-      let running = true
-      const players = Array.from({ length: 8 }, async (_, lane) => {
-        for (let turn = 0; running; turn += 1) {
-          const name = `p-${round}-${lane}-${turn}`
-          const body = { id: name, create: true, username: name }
-          const answer = await call('POST', '/v1/auth/device', { body }).catch(() => undefined)
-          if (answer === undefined) return
-          if (answer.status !== 201) continue
-          acknowledged.push(SessionTokens.parse(answer.body))
-          first.resolve()
-        }
-      })
-      // However long a busy machine takes for it: without one there is nothing to lose.
-      await first.promise
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
-      await node.kill()
-      running = false
-      await Promise.all(players)
-    }
+    // A node id of its own: that of a killed node stays claimed for some seconds.
+    const keys = { ...generous, 'database.url': url, 'server.node_id': 'killed' }
+    const killed = await startNodeProcess(keys)
+    const call = createCaller(killed.url)
+    const first = Promise.withResolvers<void>()
+    let running = true
+    const players = Array.from({ length: 8 }, async (_, lane) => {
+      for (let turn = 0; running; turn += 1) {
+        const name = `p-${lane}-${turn}`
+        const body = { id: name, create: true, username: name }
+        const answer = await call('POST', '/v1/auth/device', { body }).catch(() => undefined)
+        if (answer === undefined) return
+        if (answer.status !== 201) continue
+        acknowledged.push(SessionTokens.parse(answer.body))
+        first.resolve()
+      }
+    })
+    // However long a busy machine takes for it: without one there is nothing to lose.
+    await first.promise
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
+    await killed.kill()
+    running = false
+    await Promise.all(players)
 
     const node = await startNodeProcess({ ...generous, 'database.url': url })
     try {
