@@ -1,4 +1,3 @@
-import { createNatsBus } from '../../cluster/bus/nats-bus.ts'
 import { createPostgresBus } from '../../cluster/bus/postgres-bus.ts'
 import { createDirectory } from '../../cluster/directory/directory.store.ts'
 import type { Config } from '../../config/schema.ts'
@@ -70,7 +69,7 @@ export async function openCluster(parts: ClusterParts): Promise<Cluster | undefi
     onLost: () => slotLost.publish(),
   })
   const bus = counted(
-    openBus(parts, log, () => (counts.invalid += 1)),
+    await openBus(parts, log, () => (counts.invalid += 1)),
     counts,
   )
   await bus.start({
@@ -117,7 +116,11 @@ function settingsOf({ cluster, transport, rooms }: Config): Record<string, strin
   }
 }
 
-function openBus({ config, clock, ids, bootId }: ClusterParts, log: Log, invalid: () => void): Bus {
+async function openBus(
+  { config, clock, ids, bootId }: ClusterParts,
+  log: Log,
+  invalid: () => void,
+): Promise<Bus> {
   const { cluster, database } = config
   const sender = Uint8Array.from(ids.bytes(senderBytes))
   const common = { clusterId: cluster.cluster_id, bootId, log, sender, invalid }
@@ -128,6 +131,8 @@ function openBus({ config, clock, ids, bootId }: ClusterParts, log: Log, invalid
   }
   const { nats_url: url, credentials_file: credentialsFile } = cluster
   if (url === undefined) throw new Error('cluster.nats_url was checked to be there')
+  // Loaded by those alone who have NATS.
+  const { createNatsBus } = await import('../../cluster/bus/nats-bus.ts')
   return createNatsBus({ ...common, url, credentialsFile })
 }
 
