@@ -68,10 +68,7 @@ export async function openCluster(parts: ClusterParts): Promise<Cluster | undefi
     leaseMs: cluster.lease_ttl_ms,
     onLost: () => slotLost.publish(),
   })
-  const bus = counted(
-    await openBus(parts, log, () => (counts.invalid += 1)),
-    counts,
-  )
+  const bus = counted(await openBus(parts, log, () => (counts.invalid += 1)), counts)
   await bus.start({
     received(message) {
       counts.in += 1

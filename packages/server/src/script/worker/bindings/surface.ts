@@ -45,8 +45,8 @@ export type Surface = {
   readonly hooks: readonly { readonly name: string; readonly fn: Fn; readonly row: ScriptHook }[]
   /** `guildhall.room`, which defines rooms with state. */
   readonly room: Fn
-  /** What `guildhall.room` is built of where values cross as copies. */
-  readonly guestRooms: readonly GuestRoomFunction[]
+  /** What `guildhall.room` is built of where values cross as copies; each call makes it anew. */
+  readonly guestRooms: () => readonly GuestRoomFunction[]
   /** By their full name, such as `wallet.adjust`. */
   readonly functions: readonly SurfaceFunction[]
   /** Calls to the node, for a language whose scripts cancel them. */
@@ -84,11 +84,12 @@ export function createSurface(
       return { name, fn, row }
     }),
     room: (name, definition) => host.registry.addRoom(name, definition),
-    guestRooms: createGuestRooms({
-      registry: host.registry,
-      roomOf: (roomId) => host.rooms.byId(roomId),
-      relabel: (roomId, label) => functionOf(functions, 'room_update')(roomId, label),
-    }),
+    guestRooms: () =>
+      createGuestRooms({
+        registry: host.registry,
+        roomOf: (roomId) => host.rooms.byId(roomId),
+        relabel: (roomId, label) => functionOf(functions, 'room_update')(roomId, label),
+      }),
     functions,
     stoppable: host.stoppable,
   }

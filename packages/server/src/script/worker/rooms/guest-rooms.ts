@@ -34,12 +34,8 @@ type GuestRoomsDeps = {
   relabel(roomId: number, label: unknown): void
 }
 
-const { ctx } = scriptHooks.on_message.args
-const about = planHandler({ args: { ctx } }).args
-const answering: HandlerPlan = { args: [...about, jsonPlan, jsonPlan], answer: jsonPlan }
-const replying: HandlerPlan = { ...answering, answer: { ...jsonPlan, strings: 'bytes' } }
-
 export function createGuestRooms(deps: GuestRoomsDeps): readonly GuestRoomFunction[] {
+  const { answering, replying } = planHandlers()
   let given: { name: unknown; handlers: Map<string, Fn> } | undefined
 
   function faceOf(roomId: unknown): Face {
@@ -84,6 +80,13 @@ export function createGuestRooms(deps: GuestRoomsDeps): readonly GuestRoomFuncti
     ),
     function_('after', (id, ms, fn) => faceOf(id).after(ms, fn)),
   ]
+}
+
+function planHandlers(): { answering: HandlerPlan; replying: HandlerPlan } {
+  const { ctx } = scriptHooks.on_message.args
+  const { args } = planHandler({ args: { ctx } })
+  const answering: HandlerPlan = { args: [...args, jsonPlan, jsonPlan], answer: jsonPlan }
+  return { answering, replying: { ...answering, answer: { ...jsonPlan, strings: 'bytes' } } }
 }
 
 function infoOf(room: StateRoom | undefined): object | null {

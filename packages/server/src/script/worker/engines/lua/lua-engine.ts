@@ -69,7 +69,7 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
       machine.pushOwnFunction(L, fn)
       setField(name)
     }
-    for (const { name, fn, bytesAt, handler } of guestRooms) {
+    for (const { name, fn, bytesAt, handler } of guestRooms()) {
       const planAt = (n: number) => ({ ...jsonPlan, strings: n === bytesAt ? 'bytes' : 'text' })
       const args = [0, 1, 2, 3, 4].map((n) => ({ ...planAt(n), name: String(n) }) as const)
       const plan = { args, hasOptions: false, ok: jsonPlan } as FunctionPlan

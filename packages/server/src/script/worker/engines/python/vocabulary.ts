@@ -43,7 +43,7 @@ export function createVocabulary({ functions, hooks, guestRooms }: Surface): Voc
     const number = entries.push({ kind: 'hook', name, fn, args: args.map(members) }) - 1
     return { number, name, doc: row.doc, planned: row.planned === true, slot: row.slot, args }
   })
-  const rooms = guestRooms.map(({ name, fn }) => {
+  const rooms = guestRooms().map(({ name, fn }) => {
     return { name, number: entries.push({ kind: 'room', name, fn }) - 1 }
   })
   return { functions: functionRows, hooks: hookRows, rooms, entries }

@@ -305,7 +305,7 @@ export function createBridge(deps: BridgeDeps): Bridge {
         ...rows.map(({ name, fn, row }) => ({ name, fn, waiting: row.runs === 'node' })),
       ].map(({ name, fn, waiting }) => ({ name, waiting, id: functions.push(fn) - 1 }))
       const own = { node_id, tier, generation, revision_id: revision_id() }
-      const rooms = guestRooms.map(({ name, fn }) => ({ name, id: functions.push(fn) - 1 }))
+      const rooms = guestRooms().map(({ name, fn }) => ({ name, id: functions.push(fn) - 1 }))
       enter('build', [JSON.stringify({ identity: own, functions: listed, rooms })])
     },
     async load(entry) {
