@@ -8,8 +8,13 @@ type Confined = { pattern: RegExp; to: readonly string[]; text: string }
 const confined: readonly Confined[] = [
   {
     pattern: /\bprocess\s*\.\s*env\b/g,
-    to: ['config/load.ts', 'main.ts', 'script-test/open-game.ts'],
-    text: 'only config/load.ts, main.ts and script-test/open-game.ts read the environment',
+    to: [
+      'config/load.ts',
+      'main.ts',
+      'script-test/open-game.ts',
+      'script/worker/engines/javascript/main.ts',
+    ],
+    text: 'only config/load.ts, script-test/open-game.ts and two main.ts have the environment',
   },
   {
     pattern: anyOf(

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
+import { createSystemClock } from './kernel/clock.ts'
 import { compiledFolder } from './kernel/host/cache-folder.ts'
 
 // What is imported before this call is not among what is kept.
-const compiled = compiledFolder(process.env)
+const compiled = compiledFolder(process.env, createSystemClock())
 if (compiled !== undefined) enableCompileCache(compiled)
 const { runCommand } = await import('./cli/run-command.ts')
 

@@ -1,6 +1,7 @@
-import { lstatSync, mkdirSync } from 'node:fs'
+import { lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '../clock.ts'
 
 /** Where a node keeps what it can make again; several may share it, also of other versions. */
 export function cacheFolder({ XDG_CACHE_HOME: cache }: NodeJS.ProcessEnv): string {
@@ -10,14 +11,22 @@ export function cacheFolder({ XDG_CACHE_HOME: cache }: NodeJS.ProcessEnv): strin
 /**
  * Where Node.js keeps what it has compiled, so that only a first start pays for the compiler; made
  * where it is missing. Undefined where that cannot be, or where another user could write: what lies
- * in there is run.
+ * in there is run. It begins anew once a month, because older programs leave theirs behind.
  */
-export function compiledFolder(environment: NodeJS.ProcessEnv): string | undefined {
+export function compiledFolder(
+  environment: NodeJS.ProcessEnv,
+  clock: Pick<Clock, 'nowUnixMs'>,
+): string | undefined {
   const folder = cacheFolder(environment)
   const compiled = join(folder, 'compiled')
   try {
     mkdirSync(compiled, { recursive: true, mode: 0o700 })
-    return [folder, compiled].every(isOwn) ? compiled : undefined
+    if (![folder, compiled].every(isOwn)) return undefined
+    if (lstatSync(compiled).birthtimeMs < clock.nowUnixMs() - keptMs) {
+      rmSync(compiled, { recursive: true })
+      mkdirSync(compiled, { mode: 0o700 })
+    }
+    return compiled
   } catch {
     return undefined
   }
@@ -30,3 +39,4 @@ function isOwn(folder: string): boolean {
 }
 
 const writableByOthers = 0o022
+const keptMs = 30 * 86_400_000

@@ -168,7 +168,7 @@ export class ScriptWorkers {
         stateBytesMax: this.#deps.stateBytesMax,
         now: this.#deps.nodeTime(),
       },
-      environment: workerEnvironment(this.#deps.environment),
+      environment: workerEnvironment(this.#deps.environment, processClock),
       loadTimeoutMs: config.load_timeout_ms,
       clock: processClock,
       log,
@@ -211,10 +211,10 @@ function realDirectory(path: string): string {
  */
 const withheld = /^guildhall_|^watch_report_dependencies$/i
 
-function workerEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function workerEnvironment(environment: NodeJS.ProcessEnv, clock: Clock): NodeJS.ProcessEnv {
   const entries = Object.entries(environment)
   return {
-    NODE_COMPILE_CACHE: compiledFolder(environment),
+    NODE_COMPILE_CACHE: compiledFolder(environment, clock),
     ...Object.fromEntries(entries.filter(([name]) => !withheld.test(name))),
   }
 }

@@ -16,8 +16,6 @@ import { profileThread } from './profile.ts'
 export function createJavascriptEngine(deps: EngineDeps): Engine {
   const { settings, clock, exit, asked } = deps
   Error.stackTraceLimit = stackFrames
-  // It was for the start of this process, and is none of the script's business.
-  Reflect.deleteProperty(process.env, 'NODE_COMPILE_CACHE')
   const loader = createLoader(settings, asked)
   const places = { roots: loader.roots, sourceOf: createSourceMaps(loader.bytesOf) }
   const memory = createMemoryBound(settings.memoryMb, exit)
