@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -53,6 +53,26 @@ it.each([
     expect(said).not.toMatch(/^ +at /m)
   },
 )
+
+it.each([
+  ['http.bind', ''],
+  ['metrics.bind', 'true'],
+])('[O-STA-3] names the key %s of an address that is in use', async (key, enabled) => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void taken.close())
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  const { child, exited } = spawnNode({
+    GUILDHALL_METRICS__ENABLED: enabled,
+    [`GUILDHALL_${key.toUpperCase().replace('.', '__')}`]: `127.0.0.1:${port}`,
+  })
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+  })
+  expect((await exited)[0]).toBe(1)
+  expect(said).toContain(`reason="${key} cannot be used: listen EADDRINUSE`)
+})
 
 /** Runs a node that has a script until it serves and then to its end; answers with what it said. */
 async function saidBy(flags: string[], variables: Readonly<Record<string, string>> = {}) {

@@ -19,6 +19,7 @@ import {
   type ControlServer,
   openControl,
 } from './kernel/control/control-server.ts'
+import { AddressRefused } from './kernel/errors/address-refused.ts'
 import { reasonOf } from './kernel/errors/reason.ts'
 import { CertificateUnfit } from './kernel/http/connection/certificates.ts'
 import { newBootId } from './kernel/ids.ts'
@@ -231,6 +232,7 @@ function isForeseen(error: Error): boolean {
     DatabaseInUse,
     DatabaseUnavailable,
     DatabaseUnfit,
+    AddressRefused,
     CertificateUnfit,
     ClockUnfit,
     ScriptLoadError,

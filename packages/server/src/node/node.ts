@@ -10,6 +10,7 @@ import {
 } from '../database/jobs/node-claim.ts'
 import type { Feature } from '../features/feature.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { addressRefused } from '../kernel/errors/address-refused.ts'
 import { type ErrorJournal, openErrorJournal } from '../kernel/errors/error-journal.ts'
 import { createSourceAddress } from '../kernel/http/request/source-address.ts'
 import type { HttpServer } from '../kernel/http/server.ts'
@@ -386,11 +387,8 @@ const tasksStopMs = 5000
 
 /** Answers with the address that it has got. */
 async function bind({ listen }: HttpServer, { http, server }: Config): Promise<string> {
-  const { host, port } = await listen(...hostAndPort(http.bind), server.processes > 1)
-  return joinHostPort(host, port)
-}
-
-function joinHostPort(host: string, port: number): string {
+  const listening = listen(...hostAndPort(http.bind), server.processes > 1)
+  const { host, port } = await listening.catch(addressRefused('http.bind'))
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 

@@ -2,6 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import { parseAddress } from '../../config/values/address.ts'
 import type { Database } from '../../database/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { addressRefused } from '../../kernel/errors/address-refused.ts'
 import { notAfterUnixMs } from '../../kernel/http/connection/certificates.ts'
 import type { PipelineDeps } from '../../kernel/http/pipeline.ts'
 import type { HttpServer } from '../../kernel/http/server.ts'
@@ -56,7 +57,8 @@ export async function openMetrics(sources: MetricsSources): Promise<HttpServer> 
     render: () => instruments.render(() => readingsOf(sources)),
   })
   certificate?.onChange(server.setCertificate)
-  const { host, port } = await server.listen(address.host, address.port)
+  const listening = server.listen(address.host, address.port)
+  const { host, port } = await listening.catch(addressRefused('metrics.bind'))
   log.info('metrics are served', { host, port, path: config.metrics.path })
   return server
 }

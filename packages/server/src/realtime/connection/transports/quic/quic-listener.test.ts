@@ -118,7 +118,10 @@ test('[R-TR-1] an address in use refuses the start of one that was asked for', a
   const taken = createSocket('udp4')
   await new Promise<void>((resolve) => taken.bind(0, '127.0.0.1', resolve))
   const bind = { host: '127.0.0.1', port: taken.address().port }
-  await expect(startQuic({ quic: { bind } })).rejects.toThrow('EADDRINUSE')
+  await expect(startQuic({ quic: { bind } })).rejects.toMatchObject({
+    message: 'transport.quic.bind cannot be used',
+    cause: { code: 'EADDRINUSE' },
+  })
   node = await startQuic({ quic: { bind, isExplicit: false } })
   expect(node.realtime.transports.states().quic).toEqual({
     enabled: true,

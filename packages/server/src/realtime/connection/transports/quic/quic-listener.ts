@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../../../kernel/clock.ts'
+import { addressRefused } from '../../../../kernel/errors/address-refused.ts'
 import type { ErrorJournal } from '../../../../kernel/errors/error-journal.ts'
 import { reasonOf } from '../../../../kernel/errors/reason.ts'
 import type { CertificatePair } from '../../../../kernel/http/connection/certificates.ts'
@@ -98,7 +99,7 @@ export class QuicListener {
     if (!config.enabled) return
     this.#state = 'starting'
     this.#timers.push(clock.every(certificateCheckMs, () => this.#renewCertificate()))
-    if (isExplicit) return this.#open()
+    if (isExplicit) return this.#open().catch(addressRefused('transport.quic.bind'))
     this.#after(lateStartMs, () => {
       this.#open().catch((error: unknown) => {
         this.#state = 'down'
