@@ -1,6 +1,7 @@
 import type { ConsoleClient } from '@guildhall/client/console'
 import { api, type Route } from '@guildhall/contract'
 import { isEmail } from '../data/accounts.ts'
+import { readMatchNames } from '../data/match-names.ts'
 import type { ReadKey } from '../data/pages.ts'
 import { mayNow } from '../data/permissions.ts'
 import { useRead } from '../data/reads.ts'
@@ -62,11 +63,11 @@ export function useSources(filter: string): Found {
       })
     },
   })
-  return joined([accounts, named, groups, channels, rooms, ...useWholeLists(filter)])
+  return joined([accounts, named, groups, channels, rooms, ...useListsOnce(filter)])
 }
 
-/** Lists that come as a whole are read once and searched here. */
-function useWholeLists(filter: string): readonly Found[] {
+/** Lists that come as a whole, or of which only the newest are known, are searched here. */
+function useListsOnce(filter: string): readonly Found[] {
   const isOn = filter !== ''
   const boards = useSource(['leaderboards', 'palette'], api.leaderboards.list, {
     isOn,
@@ -93,9 +94,16 @@ function useWholeLists(filter: string): readonly Found[] {
         search: { collection },
       })),
   })
+  const records = useSource(['matchRecords', 'palette'], api.matchRecords.list, {
+    isOn,
+    read: async (client) =>
+      [...(await readMatchNames(client))].map(([id, label]) =>
+        target({ label, kind: 'match record', glyph: 'record', to: '/match-records/$id' }, id),
+      ),
+  })
   const words = filter.toLowerCase()
   const isNamed = ({ label }: Target) => isOn && label.toLowerCase().includes(words)
-  return [boards, tournaments, collections].map(({ targets, isWhole }) => {
+  return [boards, tournaments, collections, records].map(({ targets, isWhole }) => {
     return { isWhole, targets: targets.filter(isNamed).slice(0, eachMax) }
   })
 }

@@ -17,6 +17,7 @@ export function findingTests(stage: () => LiveStage): void {
       ['guild/r', /^guild\/red.*channel/, /\/chat\/guild%2Fred$/],
       ['setti', /^settings.*collection/, /\/storage\?collection=settings$/],
       ['open-du', /^open-duel.*room/, /\/rooms\/\d+$/],
+      ['finished-du', /^finished-duel …\d{4}.*match record/, /\/match-records\/mt1-/],
       [String(played.open.id), /^Room \d+.*room/, /\/rooms\/\d+$/],
       ['T-1', /exactly this id.*transaction/, /\/purchases\/T-1$/],
       [match?.match_id ?? '', /^mt1-.*match record/, /\/match-records\/mt1-/],

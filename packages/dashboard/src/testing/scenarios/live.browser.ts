@@ -72,14 +72,16 @@ export function liveTests(stage: () => LiveStage): void {
     })
   })
 
-  it('[H-LOG-1] lines of the script are filtered and read, with exact integers', async () => {
+  it('[H-LOG-1] [H-OPS-1] lines of the script are filtered and read, with exact integers', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/logs')
       await page.getByText('comes in').first().waitFor()
       await page.getByLabel('Level').selectOption('warn')
       await expect.poll(() => page.getByText('comes in').count()).toBe(0)
       expect(new URL(page.url()).searchParams.get('level')).toBe('warn')
-      await page.getByRole('row').getByText('the round is over').click()
+      const over = page.getByRole('row').filter({ hasText: 'the round is over' })
+      await over.getByRole('link', { name: /^finished-duel …\d{4}$/ }).waitFor()
+      await over.getByText('the round is over').click()
       await page.getByText('9007199254740993').waitFor()
       await page.goBack()
       await page.getByRole('complementary').waitFor({ state: 'detached' })

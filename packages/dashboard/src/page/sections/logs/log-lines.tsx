@@ -1,5 +1,6 @@
 import type { LogLine } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
+import { useMatchName } from '../../data/match-names.ts'
 import type { Column } from '../../kit/table/columns.ts'
 import { Badge, type Tone } from '../../kit/text/badge.tsx'
 import { NamedText } from '../../kit/text/links.tsx'
@@ -34,16 +35,16 @@ export const lineColumns: readonly Column<LogLine>[] = [
 export const matchColumn: Column<LogLine> = {
   key: 'match',
   head: 'Match',
-  width: 130,
+  width: 170,
   wide: true,
   cell: ({ match_id }) => (match_id === null ? <None /> : <MatchLink id={match_id} />),
 }
 
-/** Leads to the record, by the end of its id where no other words are given. */
-export function MatchLink({ id, children }: { id: string; children?: string }) {
+/** Leads to the record, by what the match is called. */
+export function MatchLink({ id }: { id: string }) {
   return (
     <Link to="/match-records/$id" params={{ id }} title={id}>
-      {children ?? `…${id.slice(-8)}`}
+      {useMatchName(id)}
     </Link>
   )
 }

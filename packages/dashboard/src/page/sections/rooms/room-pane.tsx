@@ -18,7 +18,6 @@ import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
 import { None, Text } from '../../kit/text/text.tsx'
 import { StartCaptureButton } from '../lag/start-capture.tsx'
-import { MatchLink } from '../logs/log-lines.tsx'
 import { RpcCaller } from '../runtime/rpc-caller.tsx'
 import { RoomState } from './room-state.tsx'
 
@@ -107,8 +106,16 @@ function trafficFacts(traffic: Traffic | undefined) {
   return {
     Age: duration(Math.max(0, serverNow() - opened_at_unix_ms)),
     'Messages a second': `${rate}, ${grouped(messages_total)} so far`,
-    ...(hasRecord ? { Match: <MatchLink id={match_id}>its record</MatchLink> } : {}),
+    ...(hasRecord ? { Match: <RecordLink id={match_id} /> } : {}),
   }
+}
+
+function RecordLink({ id }: { id: string }) {
+  return (
+    <Link to="/match-records/$id" params={{ id }} title={id}>
+      its record
+    </Link>
+  )
 }
 
 function RoomActions({ room }: { room: Room }) {

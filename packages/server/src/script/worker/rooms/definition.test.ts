@@ -10,7 +10,12 @@ it.each<[string, unknown, unknown, string]>([
   ['with a long name', 'é'.repeat(65), { create }, 'name must be 1 to 128 bytes'],
   ['that is a list', 'den', [create], 'must be an object'],
   ['without create', 'den', { tick: fn }, 'room den: create is missing'],
-  ['with a member that is none', 'den', { create, crate: fn }, 'there is no member crate'],
+  [
+    'with a member that is none',
+    'den',
+    { create, crate: fn },
+    'there is no member crate; there are create, restore, admit, join',
+  ],
   ['with own but no view', 'den', { create, own: fn }, 'own needs a view'],
   ['with a view that is a value', 'den', { create, view: {} }, 'view is not a function'],
   ['of 121 ticks a second', 'den', { create, tick_hz: 121 }, 'tick_hz must be an integer'],

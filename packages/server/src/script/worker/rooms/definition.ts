@@ -59,7 +59,9 @@ export function readDefinition(
   const problem = (text: string) => invalidArgument(`room ${name}: ${text}`)
   if (!isObject(given)) throw problem('the definition must be an object')
   const unknown = Object.keys(given).find((member) => !known.includes(member))
-  if (unknown !== undefined) throw problem(`there is no member ${unknown}`)
+  if (unknown !== undefined) {
+    throw problem(`there is no member ${unknown}; there are ${known.join(', ')}`)
+  }
   const fns: { [handler in Handler]?: Fn } = {}
   for (const handler of handlers) {
     const fn = given[handler]

@@ -1,0 +1,28 @@
+import type { ConsoleClient } from '@guildhall/client/console'
+import { useQuery } from '@tanstack/react-query'
+import { call } from './console-client.ts'
+
+/** So many of the newest records are known by their names; the node gives no more at a time. */
+const recordsMax = 200
+/** A match has one name as long as it is kept; only newer ones come. */
+const freshMs = 60_000
+
+/** What matches are called, by their ids: name and end of the id, for many have one name. */
+export async function readMatchNames(client: ConsoleClient): Promise<ReadonlyMap<string, string>> {
+  const { items } = await client.matchRecords.list({ query: { limit: recordsMax } })
+  return new Map(
+    items.flatMap(({ match_id, name }) =>
+      name === null ? [] : [[match_id, `${name} …${match_id.slice(-4)}`]],
+    ),
+  )
+}
+
+/** What a match is called; the end of its id where it has no name or is not one of the newest. */
+export function useMatchName(id: string): string {
+  const names = useQuery({
+    queryKey: ['matchRecords', 'names'],
+    queryFn: () => call(readMatchNames),
+    staleTime: freshMs,
+  })
+  return names.data?.get(id) ?? `…${id.slice(-8)}`
+}
