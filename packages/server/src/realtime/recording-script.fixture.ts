@@ -2,6 +2,7 @@ import type { SeatTimes } from '@guildhall/contract'
 import type { CallContext, RpcOutcome } from '../kernel/play/calls.ts'
 import { noStates } from '../kernel/play/no-states.ts'
 import type {
+  AnsweringHook,
   HookAnswer,
   MatchEvent,
   MatchedMember,
@@ -28,6 +29,8 @@ export type RecordingScript = GameScript & {
   onRoomJoin(call: { room: OpenRoom; options: string }): Answer
   onTicketAdd: ((context: CallContext, request: TicketRequest) => Answer) | undefined
   onMatched(call: { room_id: number; members: MatchedMember[] }): Answer | Promise<Answer>
+  /** Hooks that have answered what is none of their answers. */
+  misanswers: (readonly [hook: AnsweringHook, problem: string])[]
   matchEvents: MatchEvent[]
   /** The events of matches as `created 1`, `join 1 2 (1)`: room, participant, count. */
   matches(): string[]
@@ -50,6 +53,7 @@ export function createRecordingScript(): RecordingScript {
     isServing: true,
     isGateOpen: true,
     boundTo: null,
+    misanswers: [],
     matchEvents: [],
     onRoomCreate: () => ({ status: 'absent' }),
     onRoomJoin: () => ({ status: 'absent' }),
@@ -65,6 +69,7 @@ export function createRecordingScript(): RecordingScript {
     ticketAdd: (context, request) =>
       script.onTicketAdd && Promise.resolve(script.onTicketAdd(context, request)),
     matched: async (call) => script.onMatched(call),
+    misanswered: (hook, problem) => void script.misanswers.push([hook, problem]),
     drop: (context, seat) => void calls.push({ hook: 'drop', context, seat }),
     returned(context, seat, settled) {
       calls.push({ hook: 'return', context, seat })

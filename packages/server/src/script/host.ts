@@ -80,7 +80,7 @@ export function createScriptHost(deps: ScriptHostDeps) {
   const callable = { lifecycle, router, stateRooms, ...createGate(lifecycle, config, metrics) }
   const rpc = createRpc(callable)
   const bindsRooms = config.require_script
-  const game = createGame({ ...callable, bindings, bindsRooms, rpc: rpc.ofPlayer })
+  const game = createGame({ ...callable, bindings, bindsRooms, view, rpc: rpc.ofPlayer })
 
   return {
     /** Loads the script; throws a `ScriptLoadError` when there is one that cannot be loaded. */

@@ -20,6 +20,13 @@ export type HookAnswer =
   /** `value` is what the handler returned, as JSON; undefined or null when it returned nothing. */
   | { status: 'answered'; value: unknown }
 
+/** The hooks whose answers rooms and matches read. */
+export type AnsweringHook =
+  | 'on_room_create'
+  | 'on_room_join'
+  | 'on_matchmaker_add'
+  | 'on_matchmaker_matched'
+
 /** A room as the definition of its state needs it. */
 export type StateRoomIdentity = {
   definition: string
@@ -77,6 +84,8 @@ export type RoomHooks = StateHooks & {
   ticketAdd(context: CallContext, request: TicketRequest): Promise<HookAnswer> | undefined
   /** `on_matchmaker_matched`. */
   matched(call: { room_id: number; members: MatchedMember[] }): Promise<HookAnswer>
+  /** What a hook has answered is none of its answers: it counts as a handler that has failed. */
+  misanswered(hook: AnsweringHook, problem: string): void
   /** `on_drop`: the connection is lost, the seat is kept. In order with the participant's calls. */
   drop(context: CallContext, seat: SeatTimes): void
   /** `on_return`; `settled` is called when nothing more comes of it, which may be at once. */

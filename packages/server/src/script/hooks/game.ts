@@ -6,6 +6,7 @@ import type { OpenRoom } from '../../kernel/play/rooms.ts'
 import type { NewCall, Outcome } from '../calls.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 import type { Router } from '../serving/router.ts'
+import type { FailuresView } from '../view/failures-view.ts'
 import { hookCode } from '../wire/hooks.ts'
 import { answerOf } from './answers.ts'
 import type { RoomBindings } from './room-bindings.ts'
@@ -16,6 +17,7 @@ type GameDeps = {
   router: Router
   bindings: RoomBindings
   stateRooms: StateRooms
+  view: Pick<FailuresView, 'handlerFailed'>
   /** Whether rooms keep to the script that made them. */
   bindsRooms: boolean
   admit(): boolean
@@ -85,7 +87,7 @@ export function createGame(deps: GameDeps) {
 
 type RoomHookDeps = Pick<
   GameDeps,
-  'lifecycle' | 'router' | 'bindings' | 'stateRooms' | 'bindsRooms' | 'admit' | 'gateOpen'
+  'lifecycle' | 'router' | 'bindings' | 'view' | 'stateRooms' | 'bindsRooms' | 'admit' | 'gateOpen'
 > & {
   hasHook(name: HookName, call: Omit<NewCall, 'hook' | 'settle'>): boolean
   notify(hook: HookName, call: Omit<NewCall, 'hook' | 'settle'>, settled?: () => void): void
@@ -136,6 +138,15 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
         origin: 'server',
         text: stringifyExact(match),
       }),
+    misanswered(hook, reason) {
+      const revision_id = lifecycle.revision ?? ''
+      deps.view.handlerFailed({
+        ...{ hook, name: '', place: null },
+        kind: 'error',
+        reason,
+        revision_id,
+      })
+    },
     drop: (context, seat) => report('on_drop', { ...byPlayer(context), text: seatText(seat) }),
     returned: (context, seat, settled) =>
       report('on_return', { ...byPlayer(context), text: seatText(seat) }, settled),

@@ -199,6 +199,16 @@ describe('hooks of rooms', () => {
   })
 })
 
+it('[S-HK-7] [S-VIEW-3] an answer that is none counts as a handler that has failed', async () => {
+  const { host, lines } = await script(`guildhall.on_room_create(() => ({ colour: 'red' }))`)
+  host.game.misanswered('on_room_create', 'it returned a label with colour')
+  const reason = 'it returned a label with colour'
+  expect(lines('warn')).toMatchObject([
+    { message: 'a script handler failed', fields: { hook: 'on_room_create', reason } },
+  ])
+  expect(host.failures().items).toMatchObject([{ hook: 'on_room_create', reason, count: 1 }])
+})
+
 describe('ticks of rooms', () => {
   const ticking = (rooms: TickRoom[]) => ({
     config: { tick_hz: 50, tick_deadline_ms: 50 },

@@ -161,6 +161,7 @@ function hooksOf(gateOpen: boolean): RoomHooks {
     roomJoin: absent,
     ticketAdd: () => undefined,
     matched: absent,
+    misanswered() {},
     drop() {},
     returned: (_context, _seat, settled) => settled(),
     match: (_event, settled) => settled(),

@@ -106,6 +106,10 @@ test('[R-MM-18] its refusals are read by the player, its failures are not', asyn
     realtime.script.onTicketAdd = () => answer
     expect(await add(ann), JSON.stringify(answer)).toBe(text)
   }
+  expect(realtime.script.misanswers).toContainEqual([
+    'on_matchmaker_add',
+    'it returned a request with another party_id, which it may not change',
+  ])
   realtime.script.onTicketAdd = () => answered(undefined)
   expect(await add(ann)).toMatch(ticketId)
 })

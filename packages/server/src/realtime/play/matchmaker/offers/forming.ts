@@ -60,6 +60,9 @@ export function createForming(deps: FormingDeps) {
     )
     const answer = await hooks.matched({ room_id: room.id, members })
     const said = labelFrom(answer, room.label)
+    if (said.verdict === 'failed' && said.problem !== undefined) {
+      hooks.misanswered('on_matchmaker_matched', said.problem)
+    }
     if (room.phase === 'ended' || said.verdict !== 'yes' || said.value === room.label) return
     const { max_players } = said.value
     if (max_players === 0 || max_players >= members.length) rooms.relabel(room, said.value)

@@ -13,7 +13,7 @@ import { changedPayload, requestOf, ticketRefused } from './ticket-request.ts'
 type AddingDeps = {
   config: MatchmakerConfig
   clock: Clock
-  hooks: Pick<RoomHooks, 'admit' | 'ticketAdd'>
+  hooks: Pick<RoomHooks, 'admit' | 'ticketAdd' | 'misanswered'>
   queue: TicketQueue
   coordination: Pick<Coordination, 'isShared'>
   accounts: Pick<Accounts, 'isOnline'>
@@ -90,9 +90,10 @@ export function createAdding(deps: AddingDeps) {
     return asked.then((answer) => {
       asking.delete(account)
       const changed = changedPayload(answer, payload, request)
-      return 'refused' in changed
-        ? { refusal: changed.refused }
-        : addChanged(account, changed.payload)
+      if (!('refused' in changed)) return addChanged(account, changed.payload)
+      const { refused, problem } = changed
+      if (problem !== undefined) hooks.misanswered('on_matchmaker_add', problem)
+      return { refusal: refused }
     })
   }
 }

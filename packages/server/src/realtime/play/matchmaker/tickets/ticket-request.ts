@@ -48,21 +48,26 @@ export function changedPayload(
   answer: HookAnswer,
   payload: JsonObject,
   request: TicketRequest,
-): { payload: JsonObject } | { refused: string } {
+): { payload: JsonObject } | { refused: string; problem?: string | undefined } {
   if (answer.status === 'failed') return failed
   const value = answer.status === 'answered' ? (answer.value ?? null) : null
   if (value === null) return { payload }
-  if (!isObject(value)) return failed
+  if (!isObject(value)) return { ...failed, problem: 'it returned neither a request nor nothing' }
   if (Object.hasOwn(value, 'refuse')) {
     const said = refusalFrom(value)
-    return said.verdict === 'refused' ? { refused: said.text ?? '' } : failed
+    if (said.verdict === 'refused') return { refused: said.text ?? '' }
+    return { ...failed, problem: said.problem }
   }
   const given = Object.entries(value)
-  const isSound = given.every(
-    ([name, member]) => replaceable.includes(name) || isAsAsked(request, name, member),
+  const wrong = given.find(
+    ([name, member]) => !replaceable.includes(name) && !isAsAsked(request, name, member),
   )
+  if (wrong !== undefined) {
+    const problem = `it returned a request with another ${wrong[0]}, which it may not change`
+    return { ...failed, problem }
+  }
   const changes = given.filter(([name]) => replaceable.includes(name))
-  return isSound ? { payload: { ...payload, ...Object.fromEntries(changes) } } : failed
+  return { payload: { ...payload, ...Object.fromEntries(changes) } }
 }
 
 const failed = { refused: ticketRefused.refusal } as const

@@ -23,9 +23,11 @@ export type Verdict<Value> =
   | { verdict: 'yes'; value: Value }
   /** The script's own text, or null when it has none. */
   | { verdict: 'refused'; text: string | null }
-  | { verdict: 'failed' }
+  /** `problem` says what is wrong with the answer; without it the handler itself has failed. */
+  | { verdict: 'failed'; problem?: string }
 
 const failed = { verdict: 'failed' } as const
+const noAnswer = (problem: string) => ({ verdict: 'failed', problem }) as const
 
 /** What `on_room_create` said; members that it leaves out are those of `base`. */
 export function labelFrom(answer: HookAnswer, base: Label): Verdict<Label> {
@@ -35,15 +37,20 @@ export function labelFrom(answer: HookAnswer, base: Label): Verdict<Label> {
   if (value === undefined || value === null) return { verdict: 'yes', value: base }
   if (value === false) return { verdict: 'refused', text: null }
   if (typeof value === 'string') {
-    return isRoomText(value) ? { verdict: 'yes', value: { ...base, map: value } } : failed
+    if (isRoomText(value)) return { verdict: 'yes', value: { ...base, map: value } }
+    return noAnswer('the map that it returned is too long, or has control characters')
   }
-  if (!isObject(value)) return failed
+  if (!isObject(value)) return noAnswer('it returned no label, map, refusal or nothing')
   if (Object.hasOwn(value, 'refuse')) return refusalFrom(value)
-  const isLabel = Object.entries(value).every(([name, member]) => {
+  const wrong = Object.entries(value).find(([name, member]) => {
     const check = memberChecks.get(name)
-    return check !== undefined && (member === undefined || check(member))
+    return check === undefined || (member !== undefined && !check(member))
   })
-  return isLabel ? { verdict: 'yes', value: { ...base, ...value } } : failed
+  if (wrong === undefined) return { verdict: 'yes', value: { ...base, ...value } }
+  const [name] = wrong
+  if (memberChecks.has(name)) return noAnswer(`${name} of the label that it returned is not valid`)
+  const members = [...memberChecks.keys()].join(', ')
+  return noAnswer(`it returned a label with ${name}, and there are ${members}`)
 }
 
 /** The label of a room whose state was made; undefined when it could not be. */
@@ -64,7 +71,8 @@ export function admissionFrom(answer: HookAnswer): Verdict<true> {
   if (value === false || value === null || value === undefined) {
     return { verdict: 'refused', text: null }
   }
-  return typeof value === 'string' && isReason(value) ? { verdict: 'refused', text: value } : failed
+  if (typeof value === 'string' && isReason(value)) return { verdict: 'refused', text: value }
+  return noAnswer('it returned neither a boolean nor a text of 1 to 128 bytes')
 }
 
 /** Whether containers are nested at most so deep; it looks no deeper than that. */
@@ -84,10 +92,12 @@ export function isRoomText(value: unknown): value is string {
   return !/[\u0000-\u001f\u007f]/.test(value)
 }
 
-export function refusalFrom(value: JsonObject): Verdict<never> {
+export function refusalFrom(value: JsonObject): Exclude<Verdict<never>, { verdict: 'yes' }> {
   const { refuse, ...rest } = value
-  if (Object.keys(rest).length > 0 || typeof refuse !== 'string' || !isReason(refuse)) return failed
-  return { verdict: 'refused', text: refuse }
+  if (Object.keys(rest).length === 0 && typeof refuse === 'string' && isReason(refuse)) {
+    return { verdict: 'refused', text: refuse }
+  }
+  return noAnswer('refuse is no text of 1 to 128 bytes, or has other members beside it')
 }
 
 function isReason(text: string): boolean {

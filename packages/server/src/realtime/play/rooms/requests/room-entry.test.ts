@@ -140,9 +140,26 @@ describe('refusals', () => {
       ann?.create('a')
       expect(await ann?.line()).toBe(`rejected 21 ${reason}`)
     }
+    const failed = answers.filter(([, reason]) => reason === 'room creation failed')
+    expect(script.misanswers).toHaveLength(failed.length)
+    expect(new Map(script.misanswers.map(([hook, problem]) => [problem, hook]))).toEqual(
+      new Map([
+        ['refuse is no text of 1 to 128 bytes, or has other members beside it', 'on_room_create'],
+        ['max_players of the label that it returned is not valid', 'on_room_create'],
+        [
+          'it returned a label with colour, and there are map, mode, max_players, open, tick, listed, properties',
+          'on_room_create',
+        ],
+        ['map of the label that it returned is not valid', 'on_room_create'],
+        ['mode of the label that it returned is not valid', 'on_room_create'],
+        ['properties of the label that it returned is not valid', 'on_room_create'],
+        ['it returned no label, map, refusal or nothing', 'on_room_create'],
+      ]),
+    )
     script.onRoomCreate = () => ({ status: 'failed' })
     ann?.create('a')
     expect(await ann?.line()).toBe('rejected 21 room creation failed')
+    expect(script.misanswers).toHaveLength(failed.length)
     script.onRoomCreate = () => ({ status: 'answered', value: { open: false, listed: true } })
     ann?.create('a')
     expect(await ann?.line()).toBe('joined 1 a/')

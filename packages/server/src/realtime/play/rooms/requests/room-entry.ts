@@ -1,7 +1,7 @@
 import { kinds, roomRejectBody } from '@guildhall/contract'
 import type { Clock } from '../../../../kernel/clock.ts'
 import type { Log } from '../../../../kernel/log/log.ts'
-import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
+import type { AnsweringHook, RoomHooks } from '../../../../kernel/play/room-hooks.ts'
 import type { Label } from '../../../../kernel/play/rooms.ts'
 import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
 import type { GatewayMetrics } from '../../../metrics.ts'
@@ -177,12 +177,19 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     })
     if (!isThere(asker)) return undefined
     const admission = admissionFrom(answer)
-    if (admission.verdict === 'failed') return 'join check failed'
+    if (admission.verdict === 'failed') {
+      noteProblem('on_room_join', admission.problem)
+      return 'join check failed'
+    }
     if (admission.verdict === 'refused') return admission.text ?? 'join refused'
     // The room may have changed while the script was asked.
     const after = objection(asker, room)
     if (typeof after === 'string') return after
     return admit(asker, after.room)
+  }
+
+  function noteProblem(hook: AnsweringHook, problem: string | undefined): void {
+    if (problem !== undefined) hooks.misanswered(hook, problem)
   }
 
   const join = (...request: Parameters<typeof askToJoin>) =>
@@ -256,7 +263,10 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const base = defaultLabel(name ?? '')
     const isChosen = answer.status === 'absent'
     const label = labelFrom(answer, isChosen ? withChosenMode(base, options) : base)
-    if (label.verdict === 'failed') return 'room creation failed'
+    if (label.verdict === 'failed') {
+      noteProblem('on_room_create', label.problem)
+      return 'room creation failed'
+    }
     if (label.verdict === 'refused') return label.text ?? 'room creation refused'
     if (!mayMake(name)) return unavailable
     if (hooks.definesRoom(label.value.mode)) {
