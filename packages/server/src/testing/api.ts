@@ -240,9 +240,12 @@ const agent = new Agent({ keepAlive: true })
 export function createCaller(url: string): Caller {
   return async (method, path, { token, body, headers = {} } = {}) => {
     const sent = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
-    const asked = request(new URL(url + path), {
+    const target = new URL(url + path)
+    const asked = request(target, {
       method,
       agent,
+      // As it is written: of a URL a question mark that nothing follows would be left out.
+      path: target.href.slice(target.origin.length),
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(sent === undefined
