@@ -34,8 +34,7 @@ it.skipIf(browser === undefined).each([
     'transport.quic.bind': '127.0.0.1:0',
   })
   onTestFinished(() => node.stop().then(() => {}))
-  // A canvas that is drawn without a graphics card is paid for by its size.
-  const tab = await browser?.newPage({ viewport: { width: 640, height: 400 } })
+  const tab = await browser?.newPage()
   if (tab === undefined) return
   const problems: string[] = []
   tab.on('pageerror', ({ message }) => problems.push(message))
