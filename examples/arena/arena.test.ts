@@ -4,11 +4,7 @@ import { promisify } from 'node:util'
 import { createConsoleClient } from '@guildhall/client/console'
 import { expect, it, vi } from 'vitest'
 import { testBackends } from '../../packages/server/src/database/testing/backends.ts'
-import {
-  builtEnvironment,
-  builtMain,
-  startNodeProcess,
-} from '../../packages/server/src/testing/node-process.ts'
+import { builtMain, startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
 import { runScriptTests } from '../../packages/server/src/testing/script-tests.ts'
 import { playArena } from './arena.ts'
 
@@ -48,9 +44,7 @@ it.concurrent('its load test plays for a moment, in memory', async ({ onTestFini
   onTestFinished(() => node.stop().then(() => {}))
   const bot = fileURLToPath(new URL('./bots/bot.ts', import.meta.url))
   const argv = ['bots', bot, '--bind', new URL(node.url).host, '--clients', '3', '--seconds', '1']
-  const { stdout } = await run(process.execPath, [builtMain, ...argv, '--json'], {
-    env: builtEnvironment,
-  })
+  const { stdout } = await run(process.execPath, [builtMain, ...argv, '--json'], { env: {} })
   const { calls, ...report } = JSON.parse(stdout) as { calls: { name: string }[] }
   expect(report).toMatchObject({ ok: true, connected: 3, lost: 0, error_rate: 0 })
   const names = ['sign in', 'connect', 'join', 'first state']

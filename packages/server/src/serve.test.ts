@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url'
 import { Readiness } from '@guildhall/contract'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { makeCertificate } from './kernel/http/connection/certificates.fixture.ts'
-import { builtEnvironment, builtMain, startNodeProcess } from './testing/node-process.ts'
+import { builtMain, startNodeProcess } from './testing/node-process.ts'
 
 /** A node of which only the ready line is read: a test can do with its outputs as it likes. */
 function spawnNode(variables: Readonly<Record<string, string>> = {}, flags = ['--log']) {
   const child = spawn(process.execPath, [builtMain, 'serve', ...flags], {
     // Where no earlier run has left a script.
     cwd: makeFolder(),
-    env: { ...builtEnvironment, GUILDHALL_HTTP__BIND: '127.0.0.1:0', ...variables },
+    env: { PATH: process.env.PATH, GUILDHALL_HTTP__BIND: '127.0.0.1:0', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -3,12 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  builtEnvironment,
-  builtMain,
-  type NodeProcess,
-  startNodeProcess,
-} from '../testing/node-process.ts'
+import { builtMain, type NodeProcess, startNodeProcess } from '../testing/node-process.ts'
 
 /** `guildhall bots`, as the author of a game runs it. */
 
@@ -44,8 +39,7 @@ function bots(text: string, ...flags: string[]): Promise<Ended> {
   writeFileSync(file, text)
   const argv = [builtMain, 'bots', file, '--bind', bind, '--seconds', '1', ...flags]
   return new Promise((resolve) => {
-    const options = { cwd: folder, env: builtEnvironment }
-    execFile(process.execPath, argv, options, (error, stdout, stderr) => {
+    execFile(process.execPath, argv, { cwd: folder, env: {} }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
     })
   })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createConsoleClient } from '@guildhall/client/console'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { builtEnvironment, builtMain } from '../../testing/node-process.ts'
+import { builtMain } from '../../testing/node-process.ts'
 
 /** The commands for the authors of games, as they run them. */
 
@@ -20,7 +20,7 @@ type Ended = { code: number; stdout: string; stderr: string }
 function guildhall(line: string, flags: readonly string[] = []): Promise<Ended> {
   return new Promise((resolve) => {
     const argv = [...flags, builtMain, ...line.split(' ')]
-    execFile(process.execPath, argv, { cwd, env: builtEnvironment }, (error, stdout, stderr) => {
+    execFile(process.execPath, argv, { cwd, env: {} }, (error, stdout, stderr) => {
       const code = error === null ? 0 : Number(error.code)
       resolve({ code, stdout, stderr })
     })
@@ -155,10 +155,7 @@ it('bundle says that there is no script', async () => {
 it('[S-VIEW-3] dev shows the failing line with its source, of a load and of a handler', async () => {
   write({ 'game/main.ts': "guildhall.on_rpc('one', () => 1)" })
   const flags = ['--bind', '127.0.0.1:0', '--set', 'transport.quic.enabled=false']
-  const child = spawn(process.execPath, [builtMain, 'dev', ...flags], {
-    cwd,
-    env: builtEnvironment,
-  })
+  const child = spawn(process.execPath, [builtMain, 'dev', ...flags], { cwd, env: {} })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
