@@ -97,6 +97,7 @@ export async function bundle(
     outExtension: { '.js': '.mjs' },
     absWorkingDir: root,
     bundle: true,
+    splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node24',
@@ -112,11 +113,10 @@ export async function bundle(
     build({
       ...settings,
       entryPoints: sourcesOf((name) => !isOfScripts(name)),
-      splitting: true,
       // What is written in CommonJS asks for the modules of Node.js by `require`.
       banner: { js: requireOfNode },
     }),
-    // One file each: what they share would be many files, with more in them than a start runs.
+    // Apart: what they shared with the server would be many files, with more in them than they run.
     build({ ...settings, entryPoints: sourcesOf(isOfScripts) }),
   ])
   return made.flatMap(({ outputFiles = [] }) => outputFiles)
