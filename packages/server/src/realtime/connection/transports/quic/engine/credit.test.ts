@@ -57,6 +57,30 @@ test('[R-TR-3, R-QU-2] what has left is reported by the quarter of what the node
   expect(peer.takenToReport()).toBeUndefined()
 })
 
+test('[R-QU-7, R-BP-1] while the peer has a buffer to acknowledge the engine is given no more', () => {
+  let waiting = 0
+  const given: number[] = []
+  const send = (_handle: number, _stream: number, { length }: Uint8Array) => {
+    given.push(length)
+    waiting += length
+    return true
+  }
+  const memoryOf = () => ({ unacknowledgedBytes: () => waiting })
+  const server = { send, memoryOf } as unknown as CoreServer
+  const peer = new Peer(1, { address: '127.0.0.1:1', key: '', server, handle: 1 })
+  peer.send({ stream: 3, bytes: new Uint8Array(2 * transportBufferBytesMax), fin: true }, 0)
+  expect(waiting).toBe(transportBufferBytesMax)
+  expect(Math.max(...given)).toBe(16 * 1024)
+  expect([peer.awaitsPeer, peer.isDrained]).toEqual([true, false])
+  waiting -= 96 * 1024
+  peer.flush(0)
+  expect(waiting).toBe(transportBufferBytesMax)
+  waiting = 0
+  peer.flush(0)
+  expect(peer.isDrained).toBe(true)
+  expect(waiting).toBe(transportBufferBytesMax - 96 * 1024)
+})
+
 test('[R-TR-3, R-QU-2] of datagrams that left while others wait each is reported', () => {
   let room = 10
   const datagram = () => room-- > 0
