@@ -81,12 +81,11 @@ export class Runner {
   /** Runs a call of the worker's own before those that wait; the node hears nothing of its end. */
   runSoon(hook: number, room_id: number): void {
     const own = { ...ownCall, hook, room_id }
-    if (this.#head > 0) {
+    if (this.#head === 0) this.#queue = [own, ...this.#queue]
+    else {
+      // The call that runs has its place before the head.
       this.#head -= 1
       this.#queue[this.#head] = own
-      // The call that runs has its place before the head.
-    } else {
-      this.#queue = [own, ...this.#queue]
     }
     this.#deps.wantTurnEnd()
   }
