@@ -71,9 +71,10 @@ it('[S-HK-4] makes more calls for more than 16,384 rooms, all with one dt', asyn
 
 /** Rooms of a definition at 20 Hz; a call of several uses so much, or that of the first. */
 function startDefined(count = 16) {
-  const rooms = Array.from({ length: count }, (_, index) => {
+  const all = Array.from({ length: count }, (_, index): TickRoom => {
     return { room_id: index + 1, match_id: 'mt1-0', generation: null, definition: 'race' }
   })
+  const rooms = { all }
   const clock = createFakeClock()
   const calls: { atMs: number; rooms: number[]; dt: number }[] = []
   const startMs = clock.monotonicMs()
@@ -95,8 +96,11 @@ function startDefined(count = 16) {
   const metrics = { ticks: 0, ticksSkipped: 0 }
   const wanted = () => false
   const ticker = createTicker({ config: { tick_hz: 0 }, clock, router, metrics, wanted })
-  ticker.start(() => rooms)
-  ticker.define([{ name: 'race', tick_hz: 20, kinds: [], methods: [] }])
+  ticker.start(() => rooms.all)
+  const define = (tick_hz: number) => {
+    ticker.define([{ name: 'race', tick_hz, kinds: [], methods: [] }])
+  }
+  define(20)
   /** At how many moments of the last interval groups ticked, when so much is used for a time. */
   const moments = async (cpuUs: number) => {
     uses.cpuUs = cpuUs
@@ -104,7 +108,7 @@ function startDefined(count = 16) {
     const endMs = calls.at(-1)?.atMs ?? 0
     return new Set(calls.flatMap(({ atMs }) => (atMs > endMs - 49 ? [atMs] : []))).size
   }
-  return { clock, calls, uses, moments }
+  return { clock, calls, uses, moments, rooms, router, define }
 }
 
 it('[R-STA-2] rooms of one definition are spread over the interval, at an even pace', async () => {
@@ -139,4 +143,34 @@ it.each([
   [200, 8],
 ])('[R-STA-2] of %i rooms with short ticks at most 32 begin at once', async (count, expected) => {
   expect(await startDefined(count).moments(100)).toBe(expected)
+})
+
+it('[R-STA-2] rooms that have ended do not keep those that are left apart', async () => {
+  const { moments, rooms } = startDefined(300)
+  expect(await moments(100)).toBe(8)
+  // None in the last group, whose list was the longest.
+  rooms.all = rooms.all.slice(0, 6)
+  expect(await moments(100)).toBe(2)
+})
+
+it('[R-STA-2] [S-REL-4] every room goes on to tick when a reload has changed its rate', async () => {
+  const { clock, calls, define } = startDefined()
+  await clock.advance(200)
+  for (const [hz, groups] of [[60, 3] as const, [20, 8] as const]) {
+    define(hz)
+    calls.length = 0
+    // The first tick of each group.
+    await clock.advance(2000 / hz - 1)
+    expect(calls).toHaveLength(groups)
+    const ids = calls.flatMap((call) => call.rooms).sort((a, b) => a - b)
+    expect(ids).toEqual(Array.from({ length: 16 }, (_, n) => n + 1))
+  }
+})
+
+it('[S-REL-6] [S-HK-4] where all rooms of a group keep to their script, the new one has no tick', async () => {
+  const { clock, calls, rooms, router } = startDefined()
+  rooms.all = rooms.all.map((room) => ({ ...room, generation: 1 }))
+  Object.assign(router, { former: { identity: { generation: 1 } } })
+  await clock.advance(99)
+  expect(calls.map((call) => call.rooms.length)).toEqual(Array(8).fill(2))
 })

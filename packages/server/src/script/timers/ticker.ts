@@ -34,7 +34,7 @@ type Beat = {
   readonly hasOwnRun: boolean
   wanted(): boolean
   rooms(): readonly TickRoom[]
-  /** What a call of its tick has used. */
+  /** What a call of its tick has used; nothing where no room was due. */
   took?(tick: { rooms: number; cpuUs: number }): void
 }
 
@@ -70,7 +70,10 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
       const dt = (nowMs - (lastMs ?? nowMs - 1000 / beat.hz)) / 1000
       lastMs = nowMs
       const due = beat.rooms()
-      if (due.length === 0 && !beat.hasOwnRun) return
+      if (due.length === 0 && !beat.hasOwnRun) {
+        beat.took?.({ rooms: 0, cpuUs: 0 })
+        return
+      }
       metrics.ticks += 1
       runAll(dt, due)
     }
@@ -84,7 +87,7 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
       }
       const bound = due.filter(({ generation }) => generation === former)
       const others = due.filter(({ generation }) => generation !== former)
-      runPart(dt, others, null)
+      if (others.length > 0 || beat.hasOwnRun) runPart(dt, others, null)
       if (bound.length > 0) runPart(dt, bound, former)
     }
 
@@ -183,7 +186,7 @@ function createParts(rooms: () => readonly TickRoom[]) {
     // The list is another one when a room has come or gone.
     if (split !== all) parts.clear()
     split = all
-    const key = `${group} ${definition}`
+    const key = `${group}/${groups} ${definition}`
     const known = parts.get(key)
     if (known !== undefined) return known
     const isOf = (room: TickRoom) =>
