@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { MatchEvent } from '../../kernel/play/room-hooks.ts'
 import { player, startHarness } from '../host.fixture.ts'
 
 /** The worker reads `slow` as a state twice: when a slice has ended, and to give it to the node. */
@@ -25,8 +26,21 @@ guildhall.room('den', {
       room.broadcast(101, String(room.state.n))
     },
   },
-  rpc: { n: (ctx, body, room) => String(room.state.n) },
-})`
+  rpc: {
+    n: (ctx, body, room) => String(room.state.n),
+    async add(ctx, body, room) {
+      room.state.n += 1
+      await guildhall.session_list()
+    },
+    async addInVain(ctx, body, room) {
+      room.state.n += 1
+      throw new Error('no')
+    },
+  },
+  ended() { throw new Error('no result') },
+})
+guildhall.on_rpc('refuse', () => guildhall.fail('no'))
+guildhall.on_rpc('look', () => 'nothing')`
 
 async function serve() {
   const saved: number[] = []
@@ -42,7 +56,16 @@ async function serve() {
     const room = { ...identity, label: { ...label, properties: {} } }
     const about = player(room_id, { room_id })
     await host.game.stateCreate(about, { room, options: 'null' })
-    return { about, spend: (ms: number) => message(100, String(ms), about) }
+    const end = () => {
+      const match = { ...{ room_id, match_id: `m${room_id}`, name: null }, map: '', mode: 'den' }
+      const more = { max_players: 0, open: true, participants: 0, binding: null }
+      const termination_reason = 'room_empty'
+      host.game.match(
+        { event: 'ended', ...match, ...more, termination_reason } as MatchEvent,
+        () => {},
+      )
+    }
+    return { about, end, spend: (ms: number) => message(100, String(ms), about) }
   }
   return { ...harness, saved, enter }
 }
@@ -59,10 +82,24 @@ it('[S-STA-2] [S-LIM-1] an interrupt behind a slice that has held costs nothing 
   await until(() => saved.length === 2)
 })
 
+it('[S-STA-1] [S-STA-2] what else runs for a room neither ends nor undoes a slice that waits', async () => {
+  const { enter, rpc } = await serve()
+  const { about } = await enter(5)
+  const together = (...methods: string[]) =>
+    Promise.all(methods.map((method) => rpc(method, '', about)))
+  expect(await together('add', 'refuse')).toEqual(['', { error: 'no' }])
+  expect(await rpc('n', '', about)).toBe('1')
+  const failed = { error: expect.any(String) }
+  expect(await together('addInVain', 'look')).toEqual([failed, 'nothing'])
+  expect(await rpc('n', '', about)).toBe('1')
+})
+
 it('[R-STA-6] [S-REL-8] at a hand-over each room has the whole deadline to be saved', async () => {
   const { enter, saved, host } = await serve()
-  const rooms = [await enter(5), await enter(6), await enter(7)]
+  const rooms = [await enter(5), await enter(6), await enter(7), await enter(8)]
   for (const { spend } of rooms) await spend(120)
+  // It has ended, although its handler has failed.
+  rooms[3]?.end()
   saved.length = 0
   expect(await host.reload()).toMatchObject({ outcome: 'active' })
   expect(saved).toEqual([5, 6, 7])

@@ -64,6 +64,7 @@ export class Runner {
       (call) => this.#add(call),
       (call) => deps.rooms.laneOf(call),
     )
+    deps.rooms.isBusy = this.#lanes.isBusy
     this.#outside = newInvocation(undefined, { startedMs: 0, deadlineMs: deps.deadlineMs })
   }
 
@@ -257,8 +258,7 @@ export class Runner {
         return
       }
       // An answer that is none fails the slice before it has changed the state of a room.
-      const answer = encodeAnswer(call, result)
-      ending = this.#answerEnding(call, answer)
+      ending = this.#answerEnding(call, encodeAnswer(call, result))
       room = this.#deps.rooms.sliceEnded(call, this.output)
     } catch (error) {
       this.#endSlice(invocation)

@@ -46,6 +46,8 @@ export class StateRooms {
   readonly #checkpoints: Checkpoints
   readonly #syncs: StateSyncs
   #attached: (Attached & { faceOf(room: StateRoom): object }) | undefined
+  /** Whether a handler of the room waits. */
+  isBusy: (roomId: number) => boolean = () => false
 
   constructor(deps: StateRoomsDeps) {
     this.#deps = deps
@@ -120,7 +122,7 @@ export class StateRooms {
    */
   sliceEnded(call: CallRecord, output: Output): StateRoom | undefined {
     const room = this.#roomOf(call)
-    if (room === undefined) return undefined
+    if (room === undefined || this.#isBeside(room, call)) return undefined
     const hasChanged = room.takeState()
     if (this.#deps.isTested()) {
       room.acceptState()
@@ -159,10 +161,16 @@ export class StateRooms {
     if (call.hook === hookCode.state_sync) this.#syncs.lost(room)
     else if (call.hook === hookCode.state_watch) this.#syncs.watchFailed(room, call)
     else if (call.hook === hookCode.state_save) room.isUnsaved = true
-    else {
+    else if (call.hook === hookCode.on_match_ended) this.#forget(room.room_id)
+    else if (!this.#isBeside(room, call)) {
       room.setState(room.copy.fresh())
       room.behindSync.rollback()
     }
+  }
+
+  /** The call is for no handler of the room, and one that waits has yet to say what it has made. */
+  #isBeside(room: StateRoom, call: CallRecord): boolean {
+    return this.isBusy(room.room_id) && this.laneOf(call) === null
   }
 
   byId(roomId: number): StateRoom | undefined {
