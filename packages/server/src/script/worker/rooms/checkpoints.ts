@@ -59,8 +59,9 @@ export class Checkpoints {
   }
 
   #saveIn(ms: number, room: StateRoom): void {
-    room.isSaveDue = true
     this.#deps.later(ms, () => this.#saveLate(room))
+    // Said last: an interrupt before must not leave a room that waits for nothing.
+    room.isSaveDue = true
   }
 
   #saveLate(room: StateRoom): void {

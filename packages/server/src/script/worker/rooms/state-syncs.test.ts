@@ -25,9 +25,13 @@ function start(more: object = {}) {
   const called: number[] = []
   const waiting: (() => void)[] = []
   const waits: number[] = []
+  const interrupts: true[] = []
   const syncs = new StateSyncs({
     clock: createFakeClock(),
-    runSoon: (hook) => called.push(hook),
+    runSoon(hook) {
+      if (interrupts.pop()) throw new Interrupted()
+      called.push(hook)
+    },
     later(ms, task) {
       waits.push(ms)
       waiting.push(task)
@@ -37,7 +41,7 @@ function start(more: object = {}) {
     isTested: () => false,
   })
   room.followers.add({ participant: 1, user_id: null, username: null })
-  return { room, syncs, output, called, waiting, waits }
+  return { room, syncs, output, called, waiting, waits, interrupts }
 }
 
 it('[R-STA-2] [S-STA-2] a sync that is lost with its slice is followed by a whole', () => {
@@ -91,4 +95,26 @@ it('[R-STA-2] [S-STA-4] a view of a guest that is late ends its slice, and is tr
     expect(called.splice(0)).toEqual([hookCode.state_sync])
   }
   expect(waits.map((ms) => ms / 1_000)).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+})
+
+it('[R-STA-2] a room whose label has no ticks is followed after its slices', () => {
+  const { room, syncs, output, called } = start()
+  room.setState({ n: 1 })
+  room.takeState()
+  syncs.follow(room, false, output)
+  expect(called).toEqual([])
+  room.label = { ...room.label, tick: false }
+  syncs.follow(room, false, output)
+  expect(called).toEqual([hookCode.state_sync])
+})
+
+it('[R-STA-2] an interrupt before a sync is queued leaves none that nothing leads to', () => {
+  const { room, syncs, output, called, waiting, interrupts } = start({ tick_hz: 0 })
+  room.setState({ n: 1 })
+  room.takeState()
+  interrupts.push(true)
+  expect(() => syncs.follow(room, false, output)).toThrow(Interrupted)
+  syncs.lost(room)
+  waiting.pop()?.()
+  expect(called).toEqual([hookCode.state_sync])
 })

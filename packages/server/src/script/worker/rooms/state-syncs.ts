@@ -138,8 +138,8 @@ export class StateSyncs {
       if (!room.isSyncDue) room.behindSync.moveAll(output)
       return
     }
-    const hasTicks = room.definition.tick !== undefined && room.definition.tickHz > 0
-    if (!hasTicks) this.#syncLater(room)
+    const { tick, tickHz } = room.definition
+    if (tick === undefined || tickHz === 0 || !room.label.tick) this.#syncLater(room)
     else if (isTick && room.ticksSinceSync >= room.ticksPerSync) this.#syncWith(room, output)
   }
 
@@ -152,9 +152,10 @@ export class StateSyncs {
     this.#send(room, output)
   }
 
+  /** Due is said last: an interrupt before must not leave a room that waits for nothing. */
   #syncSoon(room: StateRoom): void {
-    room.isSyncDue = true
     this.#deps.runSoon(hookCode.state_sync, room.room_id)
+    room.isSyncDue = true
   }
 
   #syncLater(room: StateRoom): void {
@@ -165,8 +166,8 @@ export class StateSyncs {
       this.#syncSoon(room)
       return
     }
-    room.isSyncDue = true
     this.#deps.later(waitMs, () => this.#deps.runSoon(hookCode.state_sync, room.room_id))
+    room.isSyncDue = true
   }
 }
 
