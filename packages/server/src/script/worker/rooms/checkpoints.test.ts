@@ -1,3 +1,4 @@
+import { Script } from 'node:vm'
 import { expect, it } from 'vitest'
 import { createFakeClock } from '../../../kernel/clock.fake.ts'
 import type { Output } from '../output.ts'
@@ -74,4 +75,23 @@ it('[R-STA-6] a hand-over takes what was written past the notes of a tracked sta
   endSlice()
   checkpoints.saveNow(room, output)
   expect(saved.at(-1)).toEqual({ players: { ana: { x: 3 } } })
+})
+
+it('[R-STA-6] [S-STA-2] of a look past the notes that a deadline ends nothing is taken over', () => {
+  const { room, ana, checkpoints, output } = start()
+  const before = room.copy.text()
+  ana.x = 4
+  const endless = {
+    enumerable: true,
+    get: () => {
+      for (;;);
+    },
+  }
+  Object.defineProperty(ana, 'y', endless)
+  const script = new Script('globalThis.saveRoom()')
+  Object.assign(globalThis, { saveRoom: () => checkpoints.saveNow(room, output) })
+  expect(() => script.runInThisContext({ timeout: 20 })).toThrow('timed out')
+  // The slice before it holds.
+  room.acceptState()
+  expect(room.copy.text()).toBe(before)
 })

@@ -37,6 +37,8 @@ export class StateRoom {
   readonly copy: StateCopy
   readonly followers: RoomFollowers
   #state: unknown
+  /** The copy is ahead of what holds. */
+  #isTaken = false
   readonly #tracker: StateTracker | undefined
   /** The state differs from what its followers have. */
   isUnsent = false
@@ -95,6 +97,7 @@ export class StateRoom {
   }
 
   setState(state: unknown): void {
+    this.#isTaken = false
     this.handledState = state
     this.definition.guest?.write(this.room_id, state)
   }
@@ -110,11 +113,17 @@ export class StateRoom {
     // Where the script's values are copies, the state comes out of its engine.
     if (guest !== undefined) this.#state = guest.read(this.room_id)
     const marks = this.#tracker === undefined ? 'all' : this.#tracker.takeMarks()
-    return marks !== undefined && this.#noted(this.copy.tryUpdate(this.state, marks))
+    if (marks === undefined) return false
+    const hasChanged = this.#noted(this.copy.tryUpdate(this.state, marks))
+    this.#isTaken = true
+    return hasChanged
   }
 
+  /** Twice where an interrupt came behind it, which may have ended another update of the copy. */
   acceptState(): void {
+    if (!this.#isTaken) return
     this.copy.accept()
+    this.#isTaken = false
   }
 
   /**
