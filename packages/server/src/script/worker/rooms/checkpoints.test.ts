@@ -5,6 +5,7 @@ import type { Output } from '../output.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { readDefinition } from './definition.ts'
 import { StateBudget } from './state-budget.ts'
+import { StateCopy } from './state-copy.ts'
 import { StateRoom } from './state-room.ts'
 
 type State = { players: { [id: string]: { x: number } } }
@@ -13,6 +14,7 @@ type State = { players: { [id: string]: { x: number } } }
 function start() {
   const clock = createFakeClock()
   const saved: unknown[] = []
+  const budget = new StateBudget(() => 1_000)
   const followed: StateRoom[] = []
   const output = {
     saved: (_room: number, _seq: number, text: string) => saved.push(JSON.parse(text)),
@@ -30,7 +32,7 @@ function start() {
   const room = new StateRoom(
     definition,
     { definition: 'tracked', room_id: 7, match_id: 'm', name: null, label },
-    { seq: 0, budget: new StateBudget(() => 1_000_000) },
+    { seq: 0, budget },
   )
   const checkpoints = new Checkpoints({
     clock,
@@ -50,7 +52,7 @@ function start() {
   const state = room.handledState as State
   state.players.ana = ana
   endSlice()
-  return { clock, saved, followed, room, ana, endSlice, checkpoints, output }
+  return { clock, saved, followed, room, ana, endSlice, checkpoints, output, budget }
 }
 
 it('[R-STA-6] what is written past the notes of a tracked state is there within a second', async () => {
@@ -75,6 +77,16 @@ it('[R-STA-6] a hand-over takes what was written past the notes of a tracked sta
   endSlice()
   checkpoints.saveNow(room, output)
   expect(saved.at(-1)).toEqual({ players: { ana: { x: 3 } } })
+})
+
+it('[R-STA-2] a room that ends before its next checkpoint is due counts no more', async () => {
+  const { clock, saved, followed, room, budget } = start()
+  room.hasEnded = true
+  budget.remove(room.copy)
+  const before = saved.length
+  await clock.advance(5_000)
+  expect([saved.length, followed]).toEqual([before, []])
+  expect(new StateCopy(budget).update('x'.repeat(998))).toBe(true)
 })
 
 it('[R-STA-6] [S-STA-2] of a look past the notes that a deadline ends nothing is taken over', () => {

@@ -67,7 +67,7 @@ export class Checkpoints {
   #saveLate(room: StateRoom): void {
     room.isSaveDue = false
     const output = this.#deps.output()
-    if (output === undefined) return
+    if (output === undefined || room.hasEnded) return
     this.save(room, output)
     this.#deps.follow(room, output)
   }

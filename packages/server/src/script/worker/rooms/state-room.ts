@@ -55,6 +55,7 @@ export class StateRoom {
   isUnsaved = false
   isSaveDue = false
   lastSaveMs = Number.NEGATIVE_INFINITY
+  hasEnded = false
   /** Timers of `room.after` that have not gone off. */
   timers = 0
   /** What is sent behind the next sync. */

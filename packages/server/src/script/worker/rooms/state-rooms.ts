@@ -143,7 +143,7 @@ export class StateRooms {
   /** That was interrupted: the slice holds, and others hear of it later. */
   holdInterrupted(call: CallRecord): void {
     const room = this.#roomOf(call)
-    if (room === undefined) return
+    if (room === undefined || this.#isBeside(room, call)) return
     this.#hold(room)
     this.#checkpoints.lost(room)
     this.#syncs.lost(room)
@@ -284,6 +284,7 @@ export class StateRooms {
     const room = this.#rooms.get(roomId)
     this.#restoring.delete(roomId)
     if (room === undefined) return
+    room.hasEnded = true
     this.#budget.remove(room.copy)
     room.definition.guest?.forget(roomId)
     this.#rooms.delete(roomId)
