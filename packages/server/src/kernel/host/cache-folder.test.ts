@@ -1,15 +1,18 @@
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { syncBuiltinESMExports } from 'node:module'
+import os, { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createSystemClock } from '../clock.ts'
 import { cacheFolder, compiledFolder } from './cache-folder.ts'
 
@@ -35,9 +38,13 @@ it('and begin anew once a month', () => {
   const environment = { XDG_CACHE_HOME: openCache() }
   const folder = compiledFolder(environment, clock) ?? ''
   writeFileSync(join(folder, 'compiled before'), '')
-  compiledFolder(environment, clock)
+  const changed = (daysAgo: number) => {
+    utimesSync(folder, 0, clock.nowUnixMs() / 1000 - daysAgo * 86_400)
+    return compiledFolder(environment, clock)
+  }
+  expect(changed(29)).toBe(folder)
   expect(readdirSync(folder)).toEqual(['compiled before'])
-  compiledFolder(environment, { nowUnixMs: () => clock.nowUnixMs() + 31 * 86_400_000 })
+  expect(changed(31)).toBe(folder)
   expect(readdirSync(folder)).toEqual([])
 })
 
@@ -59,4 +66,21 @@ it('nor where no folder can be made', () => {
   const file = join(openCache(), 'a file')
   writeFileSync(file, '')
   expect(compiledFolder({ XDG_CACHE_HOME: file }, clock)).toBeUndefined()
+})
+
+it('nor below the working directory, whose files are the game’s', () => {
+  expect(compiledFolder({ XDG_CACHE_HOME: 'a cache of a game' }, clock)).toBeUndefined()
+  expect(existsSync('a cache of a game')).toBe(false)
+})
+
+it('nor for a user without a home', () => {
+  const homedir = vi.spyOn(os, 'homedir').mockImplementation(() => {
+    throw new Error('uv_os_homedir returned ENOENT')
+  })
+  onTestFinished(() => {
+    homedir.mockRestore()
+    syncBuiltinESMExports()
+  })
+  syncBuiltinESMExports()
+  expect(compiledFolder({}, clock)).toBeUndefined()
 })

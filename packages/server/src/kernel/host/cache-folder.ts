@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import type { Clock } from '../clock.ts'
 
 /** Where a node keeps what it can make again; several may share it, also of other versions. */
@@ -17,12 +17,16 @@ export function compiledFolder(
   environment: NodeJS.ProcessEnv,
   clock: Pick<Clock, 'nowUnixMs'>,
 ): string | undefined {
-  const folder = cacheFolder(environment)
-  const compiled = join(folder, 'compiled')
   try {
+    // Throws for a user of whom the system knows no home.
+    const folder = cacheFolder(environment)
+    const compiled = join(folder, 'compiled')
+    // Below the working directory it would come with whatever game is there.
+    if (!isAbsolute(compiled)) return undefined
     mkdirSync(compiled, { recursive: true, mode: 0o700 })
     if (![folder, compiled].every(isOwn)) return undefined
-    if (lstatSync(compiled).birthtimeMs < clock.nowUnixMs() - keptMs) {
+    // It gets and loses nothing but the folders of versions. Not all file systems know its birth.
+    if (lstatSync(compiled).mtimeMs < clock.nowUnixMs() - keptMs) {
       rmSync(compiled, { recursive: true })
       mkdirSync(compiled, { mode: 0o700 })
     }
