@@ -20,8 +20,9 @@ export type HookAnswer =
   /** `value` is what the handler returned, as JSON; undefined or null when it returned nothing. */
   | { status: 'answered'; value: unknown }
 
-/** The hooks whose answers rooms and matches read. */
+/** The hooks whose answers rooms and matches read, and what makes the state of a room. */
 export type AnsweringHook =
+  | 'state_create'
   | 'on_room_create'
   | 'on_room_join'
   | 'on_matchmaker_add'

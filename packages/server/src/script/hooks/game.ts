@@ -8,6 +8,7 @@ import type { Lifecycle } from '../lifecycle.ts'
 import type { Router } from '../serving/router.ts'
 import type { FailuresView } from '../view/failures-view.ts'
 import { hookCode } from '../wire/hooks.ts'
+import { limits } from '../wire/limits.ts'
 import { answerOf } from './answers.ts'
 import type { RoomBindings } from './room-bindings.ts'
 import type { StateRooms } from './state-rooms.ts'
@@ -138,7 +139,9 @@ function createRoomHooks(deps: RoomHookDeps): RoomHooks {
         origin: 'server',
         text: stringifyExact(match),
       }),
-    misanswered(hook, reason) {
+    misanswered(hook, problem) {
+      // It may have names that the script has made.
+      const reason = problem.slice(0, limits.errorTextChars)
       const revision_id = lifecycle.revision ?? ''
       deps.view.handlerFailed({
         ...{ hook, name: '', place: null },

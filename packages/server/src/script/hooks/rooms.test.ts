@@ -201,8 +201,8 @@ describe('hooks of rooms', () => {
 
 it('[S-HK-7] [S-VIEW-3] an answer that is none counts as a handler that has failed', async () => {
   const { host, lines } = await script(`guildhall.on_room_create(() => ({ colour: 'red' }))`)
-  host.game.misanswered('on_room_create', 'it returned a label with colour')
-  const reason = 'it returned a label with colour'
+  const reason = `it returned a label with ${'colour'.repeat(200)}`.slice(0, 1024)
+  host.game.misanswered('on_room_create', `${reason}, which is none`)
   expect(lines('warn')).toMatchObject([
     { message: 'a script handler failed', fields: { hook: 'on_room_create', reason } },
   ])

@@ -1,10 +1,16 @@
 import type { Clock } from '../../../../kernel/clock.ts'
 import type { Log } from '../../../../kernel/log/log.ts'
 import { nobody } from '../../../../kernel/play/calls.ts'
-import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
+import type { AnsweringHook, RoomHooks } from '../../../../kernel/play/room-hooks.ts'
+import type { Label } from '../../../../kernel/play/rooms.ts'
 import type { AccountKey, Accounts } from '../../accounts.port.ts'
 import type { Coordination } from '../../coordination.port.ts'
-import { defaultLabel, labelFrom, stateLabel } from '../../rooms/requests/label-answers.ts'
+import {
+  defaultLabel,
+  labelFrom,
+  stateLabel,
+  type Verdict,
+} from '../../rooms/requests/label-answers.ts'
 import type { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
 import type { RemovalReason } from '../tickets/removal-push.ts'
@@ -60,12 +66,15 @@ export function createForming(deps: FormingDeps) {
     )
     const answer = await hooks.matched({ room_id: room.id, members })
     const said = labelFrom(answer, room.label)
-    if (said.verdict === 'failed' && said.problem !== undefined) {
-      hooks.misanswered('on_matchmaker_matched', said.problem)
-    }
+    noteProblem('on_matchmaker_matched', said)
     if (room.phase === 'ended' || said.verdict !== 'yes' || said.value === room.label) return
     const { max_players } = said.value
     if (max_players === 0 || max_players >= members.length) rooms.relabel(room, said.value)
+  }
+
+  function noteProblem(hook: AnsweringHook, said: Verdict<Label>): void {
+    if (said.verdict !== 'failed' || said.problem === undefined) return
+    hooks.misanswered(hook, said.problem)
   }
 
   /** False when the definition that the label names cannot make a state. */
@@ -76,12 +85,13 @@ export function createForming(deps: FormingDeps) {
     rooms.expectState(id)
     const answer = await hooks.stateCreate(nobody, { room: identity, options: '{}' })
     const said = stateLabel(answer, label)
-    if (said === undefined || room.phase === 'ended') {
+    noteProblem('state_create', said)
+    if (said.verdict === 'failed' || room.phase === 'ended') {
       rooms.refuseState(id)
       hooks.stateDrop(id)
       return false
     }
-    rooms.relabel(room, said)
+    rooms.relabel(room, said.value)
     rooms.giveState(room, identity.definition)
     return true
   }

@@ -21,10 +21,12 @@ export function defaultLabel(map: string): Label {
 
 export type Verdict<Value> =
   | { verdict: 'yes'; value: Value }
-  /** The script's own text, or null when it has none. */
-  | { verdict: 'refused'; text: string | null }
+  | Refused
   /** `problem` says what is wrong with the answer; without it the handler itself has failed. */
   | { verdict: 'failed'; problem?: string }
+
+/** With the script's own text, or null when it has none. */
+type Refused = { verdict: 'refused'; text: string | null }
 
 const failed = { verdict: 'failed' } as const
 const noAnswer = (problem: string) => ({ verdict: 'failed', problem }) as const
@@ -53,13 +55,16 @@ export function labelFrom(answer: HookAnswer, base: Label): Verdict<Label> {
   return noAnswer(`it returned a label with ${name}, and there are ${members}`)
 }
 
-/** The label of a room whose state was made; undefined when it could not be. */
-export function stateLabel(answer: HookAnswer, base: Label): Label | undefined {
-  if (answer.status !== 'answered' || !isObject(answer.value)) return undefined
+/** The label of a room whose state was made; such a room has no refusal. */
+export function stateLabel(answer: HookAnswer, base: Label): Exclude<Verdict<Label>, Refused> {
+  if (answer.status !== 'answered' || !isObject(answer.value)) return failed
   const { label = null }: { label?: unknown } = answer.value
   const said = labelFrom({ status: 'answered', value: label }, base)
-  if (said.verdict !== 'yes' || typeof label === 'string') return undefined
-  return { ...said.value, mode: base.mode }
+  if (said.verdict === 'failed') return said
+  if (said.verdict === 'refused' || typeof label === 'string') {
+    return noAnswer('the label that it returned is no label')
+  }
+  return { verdict: 'yes', value: { ...said.value, mode: base.mode } }
 }
 
 /** What `on_room_join` said. */

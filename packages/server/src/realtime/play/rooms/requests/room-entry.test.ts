@@ -173,6 +173,27 @@ describe('refusals', () => {
     ])
   })
 
+  test('[S-STA-5] [S-VIEW-3] a state that is made with a label that is none is a failure', async () => {
+    realtime = await startRealtime()
+    const { script } = realtime
+    const [ann] = await joinAll(realtime, 1)
+    script.definesRoom = () => true
+    const answers = [
+      [{ colour: 'red' }, 'it returned a label with colour, and there are map, mode'],
+      [{ refuse: 'closed' }, 'the label that it returned is no label'],
+    ] as const
+    for (const [label, problem] of answers) {
+      script.stateCreate = async () => ({ status: 'answered', value: { label } })
+      ann?.create('a')
+      expect(await ann?.line()).toBe('rejected 21 room creation failed')
+      expect(script.misanswers.pop()).toEqual(['state_create', expect.stringContaining(problem)])
+    }
+    script.stateCreate = async () => ({ status: 'failed' })
+    ann?.create('a')
+    expect(await ann?.line()).toBe('rejected 21 room creation failed')
+    expect(script.misanswers).toEqual([])
+  })
+
   test('[R-PRP-1] properties may hold 64-bit integers, and nest no deeper than 16', async () => {
     realtime = await startRealtime()
     const [ann] = await joinAll(realtime, 1)

@@ -296,7 +296,9 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const room = { definition, ...ids, name, label: base }
     rooms.expectState(ids.room_id)
     const answer = await hooks.stateCreate(asker.participant.context, { room, options })
-    const label = stateLabel(answer, base)
+    const said = stateLabel(answer, base)
+    if (said.verdict === 'failed') noteProblem('state_create', said.problem)
+    const label = said.verdict === 'yes' ? said.value : undefined
     const isWanted = label !== undefined && isThere(asker) && mayMake(name)
     if (!isWanted) {
       rooms.refuseState(ids.room_id)
