@@ -34,12 +34,13 @@ export function createSystemClock(): Clock {
     },
     sleep(delayMs, signal) {
       // Loaded by those alone who sleep.
-      const { setTimeout: sleepFor } = process.getBuiltinModule('node:timers/promises')
+      const { setTimeout: sleepFor } = getBuiltinModule('node:timers/promises')
       return sleepFor(delayMs, undefined, signal ? { signal } : {})
     },
   }
 }
 
+const { getBuiltinModule } = process
 const { bigint: processNanoseconds } = process.hrtime
 
 /** Milliseconds, with fractions, that all threads of this process count alike. */

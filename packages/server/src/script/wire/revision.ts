@@ -1,3 +1,6 @@
+// Held from the start: a script that shares the process may delete it.
+const { getBuiltinModule } = process
+
 /** One local file of a script: its path below the scripts folder, with `/`, and its bytes. */
 export type ScriptFile = { readonly path: string; readonly bytes: Uint8Array }
 
@@ -30,6 +33,6 @@ export function changedFiles(
 
 export function sha256(content: Uint8Array | string): string {
   // Loaded by those alone who need it: a worker may begin without.
-  const { createHash } = process.getBuiltinModule('node:crypto')
+  const { createHash } = getBuiltinModule('node:crypto')
   return createHash('sha256').update(content).digest('hex')
 }
