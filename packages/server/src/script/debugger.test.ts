@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createSystemClock } from '../kernel/clock.ts'
 import { type Harness, openHarness, startHarness } from './host.fixture.ts'
@@ -73,6 +75,18 @@ async function untilAttached<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 describe('runtime.inspect', () => {
+  it('[O-STA-3] is named where its address is in use', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void taken.close())
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const { host } = openHarness({ config, inspectAt: { ...inspectAt, port } })
+    await expect(host.start()).rejects.toMatchObject({
+      message: 'runtime.inspect cannot be used',
+      cause: { code: 'EADDRINUSE' },
+    })
+  })
+
   it('[S-DBG-1] holds a handler at a breakpoint for as long as it likes', async () => {
     const harness = await startHarness({ files: { 'main.ts': game('!') }, config, inspectAt })
     const debug = await attach(addressOf(harness))

@@ -1,6 +1,7 @@
 import type { ScriptActivation } from '@guildhall/contract'
 import type { Clock, Timer } from '../kernel/clock.ts'
 import { InspectorDoor } from '../kernel/control/inspector-door.ts'
+import { addressRefused } from '../kernel/errors/address-refused.ts'
 import type { ErrorJournal } from '../kernel/errors/error-journal.ts'
 import type { ScriptMetrics } from './metrics.ts'
 import { type Selection, selectEntrypoint } from './process/languages.ts'
@@ -94,7 +95,9 @@ export class Lifecycle {
   async start(): Promise<void> {
     const { config } = this.#deps
     this.#selection = config.enabled ? selectEntrypoint(config) : undefined
-    if (config.enabled) await this.#inspector?.listen()
+    if (config.enabled) {
+      await this.#inspector?.listen().catch(addressRefused('runtime.inspect'))
+    }
     if (this.#selection) await this.#inTurn(() => this.#boot())
     else this.#stage.advance('nothing_to_run')
     if (config.enabled && config.hot_reload) await this.#finder.watch()
