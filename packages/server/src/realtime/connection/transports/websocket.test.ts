@@ -315,6 +315,17 @@ describe('the end of a connection', () => {
       })
   })
 
+  test('[R-CLS-2] a close whose reason is no UTF-8 is answered with 1007 and no seat', async () => {
+    realtime = await startRealtime({ rooms: { reconnect_grace_ms: 10_000 } })
+    const raw = await opened()
+    raw.socket.write(clientFrame(encodeFrame(5, bytesOf('t-ann'))))
+    await raw.until('u-ann')
+    raw.socket.write(clientFrame(Buffer.from([0x0f, 0xa0, 0xc3, 0x28]), { opcode: 8 }))
+    await raw.ended
+    expect(hexOf(raw.received().subarray(-4))).toBe('880203ef')
+    await expect.poll(() => realtime.script.hooks(), waiting).toEqual(['join 1', 'leave 1'])
+  })
+
   test('a close frame ends the participant although the peer keeps the connection', async () => {
     realtime = await startRealtime()
     const client = await realtime.connectRaw()

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { type Failure, refuse } from '../../../kernel/failure.ts'
@@ -47,7 +48,7 @@ function createAccept(deps: WebSocketTransportDeps, open: { count: number }): Ac
     perMessageDeflate: false,
     // Pings are answered by the connection, which keeps to the rate and to its buffer.
     autoPong: false,
-    // The only text is a protocol error, and bodies are checked by their own decoders.
+    // Text is a protocol error whatever it says; the reason of a close is looked at below.
     skipUTF8Validation: true,
     maxPayload: config.websocket.max_message_bytes,
     WebSocket: GameSocket,
@@ -94,6 +95,9 @@ function createAccept(deps: WebSocketTransportDeps, open: { count: number }): Ac
 /** A close of the peer with this code, or without one, is meant; any other may come back. */
 const normalClosure = 1000
 
+/** A close whose reason is no UTF-8 is not sent back but answered with this. */
+const invalidPayload = 1007
+
 /** What `ws` reports when the peer has sent no close. */
 const withoutClose = 1006
 
@@ -106,6 +110,10 @@ class GameSocket extends WebSocket {
    * be gone then, however long the closing takes.
    */
   override close(code?: number, reason?: string | Buffer): void {
+    if (Buffer.isBuffer(reason) && !isUtf8(reason)) {
+      this.close(invalidPayload)
+      return
+    }
     // A close of the peer comes with its reason, be it empty; an error that `ws` found has none.
     const isLoss = code !== undefined && code !== normalClosure && reason !== undefined
     this.connection?.events?.ending(isLoss ? 'lost' : 'left')
