@@ -9,7 +9,7 @@ import { SqliteConnection } from '../connection.ts'
 import { LookupCache } from '../lookup-cache.ts'
 import { LongReads } from '../reads/long-reads.ts'
 import { Writer } from '../writer.ts'
-import { createIfMissing } from './owned-file.ts'
+import { identityOf } from './same-file.ts'
 import { flushFolderOf, openWalFile, type WalFile } from './wal-file.ts'
 
 /** Stands in the header of every database file of the product. */
@@ -19,6 +19,8 @@ export type FileStoreDeps = {
   path: string
   clock: Clock
   log: Log
+  /** Whether `path` still leads to the file. */
+  isInPlace: () => boolean
   /** For tests: the length of the log at which writers wait, in pages. */
   walFramesMax?: number
   /** For tests: a log whose flushes fail. */
@@ -33,12 +35,13 @@ export type FileStore = {
   readonly writer: Writer
   readonly cache: LookupCache
   readonly longReads: LongReads
+  /** Whether the log and its index are still the files beside the database. */
+  hasItsLog(): boolean
   close(): Promise<void>
 }
 
 export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   const { path, clock, log } = deps
-  createIfMissing(path)
   const nowUnixMs = clock.nowUnixMs
   // What is opened is closed in the opposite order, at the end or when the next thing fails. The
   // last connection to close moves the rest of the log into the file and removes it.
@@ -48,6 +51,11 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   // The log exists from the first transaction on.
   connection.exec(`BEGIN IMMEDIATE; PRAGMA application_id = ${applicationId}; COMMIT`)
   const reader = opened.adopt(new SqliteConnection(path, { readOnly: true, nowUnixMs }), close)
+  const isLog = identityOf(`${path}-wal`)
+  const isIndex = identityOf(`${path}-shm`)
+  opened.defer(() => {
+    if (!isLog() || !deps.isInPlace()) closeMoved(connection, log)
+  })
   const wal = opened.adopt(await (deps.openWal ?? openWalFile)(path), close)
   // The log is a new file at every start, and a flush of it does not keep its name.
   flushFolderOf(path)
@@ -72,7 +80,22 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   opened.defer(() => writer.drained())
   const cache = new LookupCache(connection, writer)
   const all = opened.move()
-  return { reader, writer, cache, longReads, close: () => all.disposeAsync() }
+  const hasItsLog = () => isLog() && isIndex()
+  return { reader, writer, cache, longReads, hasItsLog, close: () => all.disposeAsync() }
+}
+
+/**
+ * With names that lead elsewhere. What the log holds goes into the file, as nobody would find it,
+ * or find it beside another database. The last connection that may write removes what has the
+ * log's name, whatever that is; so this one is not the last.
+ */
+function closeMoved(connection: SqliteConnection, log: Log): void {
+  try {
+    connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  } catch (error) {
+    log.warn('the log of the database file could not be written back', { error })
+  }
+  connection.close()
 }
 
 function close(opened: { close(): void | Promise<void> }): void | Promise<void> {

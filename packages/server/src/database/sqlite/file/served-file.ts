@@ -1,11 +1,18 @@
 import type { DatabaseState } from '../../database.ts'
 import { type FileStore, type FileStoreDeps, openFileStore } from './file-store.ts'
+import { createIfMissing } from './owned-file.ts'
+import { type HeldFile, holdFile } from './same-file.ts'
 
-export type ServedFileDeps = Omit<FileStoreDeps, 'onDiskFull' | 'onFailure'>
+export type ServedFileDeps = Omit<FileStoreDeps, 'isInPlace' | 'onDiskFull' | 'onFailure'>
 
-/** One database file through its failures: closed when it cannot be trusted, opened again later. */
+/**
+ * One database file through its failures: closed when it cannot be trusted, opened again later. A
+ * file that is no longer at its path is closed as well: what is written to it, the next start would
+ * not find. Another one in its place is never opened.
+ */
 export class ServedFile {
   readonly #deps: ServedFileDeps
+  readonly #held: HeldFile
   #live: FileStore | undefined
   #state: DatabaseState = 'up'
   #closed = false
@@ -13,13 +20,21 @@ export class ServedFile {
   #probing: Promise<boolean> | undefined
   #nextSmallWriteAtMs = 0
 
-  private constructor(deps: ServedFileDeps) {
+  private constructor(deps: ServedFileDeps, held: HeldFile) {
     this.#deps = deps
+    this.#held = held
   }
 
   static async open(deps: ServedFileDeps): Promise<ServedFile> {
-    const file = new ServedFile(deps)
-    file.#live = await file.#open()
+    createIfMissing(deps.path)
+    const held = holdFile(deps.path)
+    const file = new ServedFile(deps, held)
+    try {
+      file.#live = await file.#open()
+    } catch (error) {
+      held.close()
+      throw error
+    }
     return file
   }
 
@@ -34,6 +49,7 @@ export class ServedFile {
   async probe(): Promise<boolean> {
     if (this.#closed) return false
     this.#live?.cache.revalidate()
+    this.#expectInPlace()
     if (this.#state === 'up') return true
     this.#probing ??= this.#recover().finally(() => {
       this.#probing = undefined
@@ -47,13 +63,21 @@ export class ServedFile {
     await this.#probing
     await this.#closing
     await this.#live?.close()
+    this.#held.close()
+  }
+
+  #expectInPlace(): void {
+    if (!this.#live) return
+    if (!this.#held.isInPlace()) this.#failed(moved)
+    else if (!this.#live.hasItsLog()) this.#failed(logRemoved)
   }
 
   #open(): Promise<FileStore> {
     return openFileStore({
       ...this.#deps,
+      isInPlace: this.#held.isInPlace,
       onDiskFull: () => this.#diskFull(),
-      onFailure: (error) => this.#failed(error),
+      onFailure: (error) => this.#failed(failed, error),
     })
   }
 
@@ -65,14 +89,14 @@ export class ServedFile {
     this.#state = 'down'
   }
 
-  #failed(error: unknown): void {
-    const { log } = this.#deps
-    const failed = this.#live
+  #failed(message: string, error?: unknown): void {
+    const { log, path } = this.#deps
+    const closing = this.#live
     this.#live = undefined
     this.#state = 'down'
     this.#nextSmallWriteAtMs = 0
-    log.error('the database file failed and is closed until it can be opened again', { error })
-    this.#closing = failed
+    log.error(message, { path, error })
+    this.#closing = closing
       ?.close()
       .catch((error) => log.warn('the failed file did not close', { error }))
   }
@@ -82,6 +106,7 @@ export class ServedFile {
     const { clock, log } = this.#deps
     try {
       await this.#closing
+      if (!this.#live && !this.#held.isInPlace()) return false
       this.#live ??= await this.#open()
       if (clock.monotonicMs() < this.#nextSmallWriteAtMs) return false
       await this.#live.writer.do('statement', true, (connection) => connection.exec(smallWrite))
@@ -93,6 +118,10 @@ export class ServedFile {
     }
   }
 }
+
+const failed = 'the database file failed and is closed until it can be opened again'
+const moved = 'the database file is not at its path any more and is closed until it is back there'
+const logRemoved = 'the log beside the database file was removed; the file is opened anew'
 
 /** Rewrites a number in the file's header that nothing reads. */
 const smallWrite = 'PRAGMA user_version = 0'
