@@ -26,12 +26,12 @@ export type NewCall = {
 export type Outcome =
   | { readonly status: 'ok'; readonly reply: Uint8Array; readonly cpuUs?: number }
   | {
-      readonly status: 'error' | 'timed_out'
+      readonly status: 'error' | 'timed_out' | 'too_large'
       readonly cause?: FailureCause | undefined
       /** Its worker ended with a slice of one of several calls, and nobody knows which. */
       readonly isSuspect?: boolean
     }
-  | { readonly status: 'too_large' | 'lost' }
+  | { readonly status: 'lost' }
   | FailedWithText
 
 /** How an on_start ended; what it returns is not looked at. */

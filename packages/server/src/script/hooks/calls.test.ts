@@ -89,6 +89,12 @@ describe('hooks', () => {
     )
     for (const [name, , error] of failures) expect(await rpc(name), name).toEqual({ error })
     expect(lines('error')).toEqual([])
+    const fields = { hook: 'on_rpc', reason: 'it returned 65538 bytes, of 65536 at the most' }
+    expect(lines('warn').at(-1)).toMatchObject({
+      message: 'a script handler returned too much',
+      fields: { ...fields, method: 'replies too many bytes' },
+    })
+    expect(host.failures().items[0]).toMatchObject({ hook: 'on_rpc', reason: fields.reason })
     expect(host.metrics()).toMatchObject({
       script_call_errors_total: failures.length,
       script_worker_restarts_total: 0,

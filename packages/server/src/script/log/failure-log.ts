@@ -36,6 +36,7 @@ const messages = {
   error: 'a script handler failed',
   interrupted: 'a script handler was interrupted at its deadline',
   too_long: 'a script handler took too long',
+  too_large: 'a script handler returned too much',
 } as const
 
 function handlerFields({ hook, name }: HandlerName) {
@@ -44,6 +45,6 @@ function handlerFields({ hook, name }: HandlerName) {
 }
 
 function errorFields({ kind, reason, place }: FailureCause) {
-  if (kind !== 'error') return {}
+  if (kind === 'interrupted' || kind === 'too_long') return {}
   return { ...(place === null ? {} : { at: place }), reason }
 }

@@ -8,17 +8,14 @@ export type HandlerName = Pick<HandlerFailure, 'hook' | 'name'>
 
 /** Why a handler failed, and at which line of its script if that is known. */
 export type FailureCause = Pick<HandlerFailure, 'reason' | 'place'> & {
-  readonly kind: 'error' | 'interrupted' | 'too_long'
+  readonly kind: 'error' | 'interrupted' | 'too_long' | 'too_large'
 }
 
 export function handlerOf({ hook, text, detail }: CallRecord): HandlerName {
   return { hook: hookNameOf(hook), name: detailName({ hook, text, detail }) }
 }
 
-/**
- * The cause of a run that ended as an error or timed out; undefined for every other end. The
- * worker writes the place as the first line, empty where it knows none.
- */
+/** The cause of a run that failed, unless its script chose to; undefined for every other end. */
 export function causeOf(
   { hook }: Pick<CallRecord, 'hook'>,
   { status, text = '', cpuUs }: FailedRun,
@@ -28,6 +25,7 @@ export function causeOf(
     const isInterrupted = cpuUs >= deadlineMs * 1000 || hook === hookCode.on_tick
     return isInterrupted ? interrupted : tooLong
   }
+  if (status === 'too_large') return { kind: 'too_large', reason: text, place: null }
   return status === 'error' ? causeOfText(text) : undefined
 }
 

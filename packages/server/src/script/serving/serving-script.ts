@@ -376,7 +376,6 @@ export class ServingScript {
     if (status === 'ok') this.#close(open, { status, reply, cpuUs })
     else if (status === 'failed_with_text')
       this.#close(open, { status, text: text ?? '', more: reply })
-    else if (status === 'too_large') this.#close(open, { status })
     else this.#close(open, { status, cause })
   }
 

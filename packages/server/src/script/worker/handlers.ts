@@ -1,9 +1,11 @@
+import { Buffer } from 'node:buffer'
 import { parseExact } from '@guildhall/contract'
 import type { CallRecord } from '../wire/call-records.ts'
 import { hookCode, hooksByCode } from '../wire/hooks.ts'
 import { limits } from '../wire/limits.ts'
 import { copyJson, expectJson, toJson } from './arguments.ts'
 import { context, messageContext, rpcContext } from './contexts.ts'
+import { type Ending, noReply, status, tooLarge } from './endings.ts'
 import type { Output } from './output.ts'
 import type { Registry } from './registry.ts'
 import type { StateRooms } from './rooms/state-rooms.ts'
@@ -57,7 +59,7 @@ export function mayFail(call: CallRecord): boolean {
 }
 
 /**
- * What a handler returned as it is sent, if its hook answers: `placeAnswer` takes it. Throws what
+ * What a handler returned as it is sent, if its hook answers: `answerEnding` takes it. Throws what
  * the value's `toJSON` throws.
  */
 export function encodeAnswer(call: CallRecord, value: unknown): Uint8Array | string | undefined {
@@ -74,18 +76,19 @@ export function encodeAnswer(call: CallRecord, value: unknown): Uint8Array | str
   }
 }
 
-/** Places what `encodeAnswer` gave, and returns its length; -1 when it is too large. */
-export function placeAnswer(
+const { byteLength } = Buffer
+
+/** Places what `encodeAnswer` gave, unless that is too large. */
+export function answerEnding(
   call: CallRecord,
   answer: Uint8Array | string | undefined,
   output: Output,
-): number {
-  if (answer === undefined) return 0
+): Ending {
+  if (answer === undefined) return noReply
   const isState = answerForms[call.hook] === 'state'
   const bytesMax = isState ? limits.stateBytes : limits.replyBytes
-  if (answer.length > bytesMax) return -1
-  const length = output.place(answer)
-  return length > bytesMax ? -1 : length
+  const length = answer.length > bytesMax ? byteLength(answer) : output.place(answer)
+  return length > bytesMax ? tooLarge(length, bytesMax) : { status: status.ok, length }
 }
 
 /** Whether the node waits for the state of a room. */

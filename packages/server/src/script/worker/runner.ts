@@ -6,7 +6,7 @@ import { beginSlice, type Control, endSlice, isAttached, setOpenCalls } from './
 import { type Ending, noReply, status, timedOut } from './endings.ts'
 import type { Engine } from './engines/engine.ts'
 import { errorText, FailSignal, Interrupted, invalidArgument } from './errors.ts'
-import { callHandler, encodeAnswer, isImmediate, mayFail, placeAnswer } from './handlers.ts'
+import { answerEnding, callHandler, encodeAnswer, isImmediate, mayFail } from './handlers.ts'
 import { HostMap, HostSet } from './host-map.ts'
 import { type Invocation, newInvocation, runSlice } from './invocation.ts'
 import { createLanes, type Lanes } from './lanes.ts'
@@ -258,7 +258,7 @@ export class Runner {
         return
       }
       // An answer that is none fails the slice before it has changed the state of a room.
-      ending = this.#answerEnding(call, encodeAnswer(call, result))
+      ending = answerEnding(call, encodeAnswer(call, result), this.output)
       room = this.#deps.rooms.sliceEnded(call, this.output)
     } catch (error) {
       this.#endSlice(invocation)
@@ -307,7 +307,7 @@ export class Runner {
     if (invocation.pending) this.#commitPending(invocation)
     let ending: Ending = noReply
     try {
-      if (call) ending = this.#answerEnding(call, encodeAnswer(call, value))
+      if (call) ending = answerEnding(call, encodeAnswer(call, value), this.output)
     } catch (error) {
       ending = this.#errorEnding(error, call)
     }
@@ -379,12 +379,6 @@ export class Runner {
     this.#endSlice(invocation)
     this.#failRoom(invocation)
     this.#endSuspended(invocation, timedOut)
-  }
-
-  #answerEnding(call: CallRecord, answer: Uint8Array | string | undefined): Ending {
-    const length = placeAnswer(call, answer, this.output)
-    if (length === 0) return noReply
-    return length < 0 ? { status: status.too_large, length: 0 } : { status: status.ok, length }
   }
 
   #errorEnding(error: unknown, call: CallRecord | undefined): Ending {
