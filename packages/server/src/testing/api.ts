@@ -254,6 +254,8 @@ export function createCaller(url: string): Caller {
         ...headers,
       },
     })
+    // What breaks off behind the head of an answer, its reader is told as well.
+    asked.on('error', () => {})
     asked.end(sent)
     const [response] = (await once(asked, 'response')) as [IncomingMessage]
     const text = await textOf(response)
