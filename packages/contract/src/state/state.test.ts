@@ -155,6 +155,13 @@ describe('changes of a state', () => {
     expect(pair.decoders[0]?.view).toEqual(state.map((_, n) => n + 1))
   })
 
+  it('[R-STA-3] more numbers in a row may step than an entry holds', () => {
+    const pair = createPair()
+    const state = Array.from({ length: 600 }, () => 0)
+    for (const n of [1, 2, 3, 4]) pair.sync(state.fill(n))
+    expect(pair.decoders[0]?.view).toEqual(state)
+  })
+
   it('[R-STA-3] numbers are rounded half away from zero under the names that say so', () => {
     const pair = createPair({ x: 1, at: 2 })
     const state = { x: 0.25, y: 0.25, at: [1.005, -0.125, 3], n: { x: -0.25 } }
