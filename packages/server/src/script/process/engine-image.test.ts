@@ -1,12 +1,4 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -24,7 +16,8 @@ import { findPackage } from './engine-packages.ts'
 
 const packageDir = findPackage('pyodide') ?? ''
 const clock = createSystemClock()
-const prepare = (folder: string) => prepareImage({ packageDir, folder, clock })
+const prepare = (folder: string, make?: (packageDir: string, file: string) => Promise<void>) =>
+  prepareImage({ packageDir, folder, clock, ...(make ? { make } : {}) })
 
 function openFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'guildhall-image-'))
@@ -32,10 +25,8 @@ function openFolder(): string {
   return folder
 }
 
-it('[S-LIM-5] an image is made once, also by several nodes, anew when it is broken, and a start begins with it', async () => {
-  const cache = openFolder()
-  const folder = cacheFolder({ XDG_CACHE_HOME: cache })
-  mkdirSync(folder)
+it('[S-LIM-5] an image is made once, also by several nodes, and anew when it is broken', async () => {
+  const folder = openFolder()
   const unused = join(folder, 'python-0123456789abcdef.image')
   writeFileSync(unused, 'of another version')
   utimesSync(unused, 0, 0)
@@ -47,17 +38,31 @@ it('[S-LIM-5] an image is made once, also by several nodes, anew when it is brok
   bytes[bytes.length - 1000] = 1
   writeFileSync(broken, bytes)
   expect(await isImage(broken, source)).toBe(false)
-  const [file, same] = await Promise.all([prepare(folder), prepare(folder)])
-  expect([file, same]).toEqual([broken, broken])
-  expect(readdirSync(folder)).toEqual([file.slice(folder.length + 1)])
+  // Both have begun before either ends.
+  let made = 0
+  const both = Promise.withResolvers<void>()
+  const make = async (_packageDir: string, file: string) => {
+    made += 1
+    writeFileSync(file, encodeImage(source, Buffer.alloc(1000)))
+    if (made === 2) both.resolve()
+    await both.promise
+  }
+  const files = await Promise.all([prepare(folder, make), prepare(folder, make)])
+  expect(files).toEqual([broken, broken])
+  expect(readdirSync(folder)).toEqual([broken.slice(folder.length + 1)])
 
-  const { ino } = statSync(file)
-  expect(await prepare(folder)).toBe(file)
-  expect(statSync(file).ino).toBe(ino)
+  const { ino } = statSync(broken)
+  expect(await prepare(folder, make)).toBe(broken)
+  expect([statSync(broken).ino, made]).toEqual([ino, 2])
+  expect(await isImage(broken, source)).toBe(true)
+  expect(await isImage(broken, 'f'.repeat(64))).toBe(false)
+})
 
+it('[S-LIM-5] a start begins with the image', async () => {
+  const cache = openFolder()
+  const file = await prepare(cacheFolder({ XDG_CACHE_HOME: cache }))
+  const source = imageSource(packageDir)
   expect(await isImage(file, source)).toBe(true)
-  expect(await isImage(file, 'f'.repeat(64))).toBe(false)
-
   // A memory of which something is known: who begins with it shows it.
   const memory = Buffer.from(readImage(file) ?? [])
   memory.write(

@@ -15,6 +15,8 @@ type Options = {
   /** The folder of images; several nodes may share it, also of other versions. */
   folder: string
   clock: Pick<Clock, 'nowUnixMs'>
+  /** Writes the image into a file that is not there yet. */
+  make?: (packageDir: string, file: string) => Promise<void>
 }
 
 /**
@@ -22,7 +24,8 @@ type Options = {
  * anew where it is not what it should be. Rejects where the folder takes no file: workers start
  * without an image then, only slower.
  */
-export async function prepareImage({ packageDir, folder, clock }: Options): Promise<string> {
+export async function prepareImage(options: Options): Promise<string> {
+  const { packageDir, folder, clock, make = runMaker } = options
   const source = imageSource(packageDir)
   const name = `python-${source.slice(0, 16)}.image`
   const file = join(folder, name)
@@ -35,7 +38,7 @@ export async function prepareImage({ packageDir, folder, clock }: Options): Prom
   // Another process may make it at the same time, which makes the same: the last one stays.
   const making = await mkdtemp(join(folder, 'making-'))
   try {
-    await runMaker(packageDir, join(making, name))
+    await make(packageDir, join(making, name))
     await rename(join(making, name), file)
   } finally {
     await rm(making, { recursive: true, force: true })
@@ -70,7 +73,8 @@ async function removeUnused(folder: string, nowMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!namePattern.test(name)) continue
     const file = join(folder, name)
-    const { mtimeMs } = await stat(file)
-    if (mtimeMs < nowMs - keptMs) await rm(file, { force: true })
+    // Another process may have removed it meanwhile.
+    const found = await stat(file).catch(() => undefined)
+    if (found && found.mtimeMs < nowMs - keptMs) await rm(file, { force: true })
   }
 }
