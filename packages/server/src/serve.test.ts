@@ -19,7 +19,8 @@ function spawnNode(variables: Readonly<Record<string, string>> = {}, flags = ['-
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  return { child, exited: once(child, 'exit') }
+  // And all that it has said was read.
+  return { child, exited: once(child, 'close') }
 }
 
 async function readyUrl({ child }: ReturnType<typeof spawnNode>): Promise<string> {
