@@ -28,6 +28,10 @@ guildhall.room('den', {
   },
   rpc: {
     n: (ctx, body, room) => String(room.state.n),
+    later(ctx, body, room) {
+      room.after(40, () => guildhall.broadcast(102, 'of the room'))
+      guildhall.after(50, () => guildhall.broadcast(103, 'of the script'))
+    },
     async add(ctx, body, room) {
       room.state.n += 1
       await guildhall.session_list()
@@ -92,6 +96,15 @@ it('[S-STA-1] [S-STA-2] what else runs for a room neither ends nor undoes a slic
   const failed = { error: expect.any(String) }
   expect(await together('addInVain', 'look')).toEqual([failed, 'nothing'])
   expect(await rpc('n', '', about)).toBe('1')
+})
+
+it('[S-LIM-6] the timers of a room end with it', async () => {
+  const { enter, rpc, delivered, until } = await serve()
+  const { about, end } = await enter(5)
+  await rpc('later', '', about)
+  end()
+  await until(() => delivered.length > 0)
+  expect(delivered.map(({ text }) => text)).toEqual(['of the script'])
 })
 
 it('[R-STA-6] [S-REL-8] at a hand-over each room has the whole deadline to be saved', async () => {

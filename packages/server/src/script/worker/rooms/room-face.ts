@@ -31,15 +31,15 @@ export function createFaces({ host, relabel }: FaceDeps) {
     }
     if (typeof fn !== 'function') throw invalidArgument('room.after: fn is not a function')
     const { timersOfRoom } = limits
-    if (room.timers >= timersOfRoom) {
+    if (room.timers.size >= timersOfRoom) {
       throw new GuildhallError('limit_exceeded', `room.after: more than ${timersOfRoom} timers`)
     }
-    room.timers += 1
     const task = () => {
-      room.timers -= 1
+      room.timers.delete(timer)
       return fn()
     }
     const timer = host.timers.addOfRoom(room.room_id, task)
+    room.timers.add(timer)
     host.runner.wantTurnEnd()
     host.runner.timerOutput.timer(op.after, timer, ms)
     return timer

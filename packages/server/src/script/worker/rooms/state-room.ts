@@ -1,4 +1,5 @@
 import type { JsonObject } from '@guildhall/contract'
+import { HostSet } from '../host-map.ts'
 import { Output } from '../output.ts'
 import type { RoomDefinition } from './definition.ts'
 import { RoomFollowers, type RoomMember } from './room-followers.ts'
@@ -57,7 +58,7 @@ export class StateRoom {
   lastSaveMs = Number.NEGATIVE_INFINITY
   hasEnded = false
   /** Timers of `room.after` that have not gone off. */
-  timers = 0
+  readonly timers = new HostSet<number>()
   /** What is sent behind the next sync. */
   readonly behindSync = new Output()
   /** What its handlers know it by. */

@@ -285,9 +285,22 @@ export class StateRooms {
     this.#restoring.delete(roomId)
     if (room === undefined) return
     room.hasEnded = true
+    this.#cancelTimers(room)
     this.#budget.remove(room.copy)
     room.definition.guest?.forget(roomId)
     this.#rooms.delete(roomId)
+  }
+
+  /** The node has room for those of the rooms that are there. */
+  #cancelTimers({ timers }: StateRoom): void {
+    const host = this.#attached?.host
+    if (host === undefined || timers.size === 0) return
+    host.runner.wantTurnEnd()
+    for (const timer of timers) {
+      host.timers.cancel(timer)
+      host.runner.timerOutput.timer(op.cancel, timer, 0)
+    }
+    timers.clear()
   }
 
   /** The room is there from here on, and its state is what the node keeps first. */
