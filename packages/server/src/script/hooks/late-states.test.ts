@@ -63,7 +63,7 @@ async function serve() {
     const end = () => {
       const match = { ...{ room_id, match_id: `m${room_id}`, name: null }, map: '', mode: 'den' }
       const more = { max_players: 0, open: true, participants: 0, binding: null }
-      const termination_reason = 'room_empty'
+      const termination_reason = 'final_departure'
       host.game.match(
         { event: 'ended', ...match, ...more, termination_reason } as MatchEvent,
         () => {},
