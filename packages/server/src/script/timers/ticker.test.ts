@@ -168,9 +168,18 @@ it('[R-STA-2] [S-REL-4] every room goes on to tick when a reload has changed its
 })
 
 it('[S-REL-6] [S-HK-4] where all rooms of a group keep to their script, the new one has no tick', async () => {
-  const { clock, calls, rooms, router } = startDefined()
+  const { clock, calls, rooms, router, define } = startDefined()
   rooms.all = rooms.all.map((room) => ({ ...room, generation: 1 }))
   Object.assign(router, { former: { identity: { generation: 1 } } })
   await clock.advance(99)
   expect(calls.map((call) => call.rooms.length)).toEqual(Array(8).fill(2))
+  // Also where the new script has no such ticks; without a room nothing is due.
+  define(0)
+  await clock.advance(50)
+  expect(calls).toHaveLength(16)
+  rooms.all = []
+  define(0)
+  rooms.all = [{ room_id: 1, match_id: 'mt1-0', generation: null, definition: 'race' }]
+  await clock.advance(50)
+  expect(calls).toHaveLength(16)
 })

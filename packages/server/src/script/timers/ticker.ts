@@ -143,6 +143,11 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
     })
   }
 
+  /** Whether rooms of the definition keep to the script that made them, which ticks on. */
+  function hasBound(name: string): boolean {
+    return rooms().some(({ definition, generation }) => definition === name && generation !== null)
+  }
+
   return {
     /** `tickRooms` are those whose label has `tick`, by id ascending. */
     start(tickRooms: () => readonly TickRoom[]) {
@@ -160,7 +165,8 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
     define(definitions: readonly RoomDefinitionSummary[]) {
       const ticking = new Map(definitions.map((definition) => [definition.name, definition]))
       for (const [name, { hz, timers }] of defined) {
-        if (ticking.get(name)?.tick_hz === hz) continue
+        const nextHz = ticking.get(name)?.tick_hz ?? 0
+        if (nextHz === hz || (nextHz === 0 && hasBound(name))) continue
         for (const timer of timers) timer.cancel()
         defined.delete(name)
       }
