@@ -50,7 +50,7 @@ async function serve() {
   const saved: number[] = []
   const harness = await startHarness({
     files: { 'main.js': script },
-    config: { deadline_ms: 200 },
+    config: { deadline_ms: 500 },
     states: { saveState: ({ room_id }) => saved.push(room_id) },
   })
   const { host, message } = harness
@@ -110,7 +110,7 @@ it('[S-LIM-6] the timers of a room end with it', async () => {
 it('[R-STA-6] [S-REL-8] at a hand-over each room has the whole deadline to be saved', async () => {
   const { enter, saved, host } = await serve()
   const rooms = [await enter(5), await enter(6), await enter(7), await enter(8)]
-  for (const { spend } of rooms) await spend(120)
+  for (const { spend } of rooms) await spend(200)
   // It has ended, although its handler has failed.
   rooms[3]?.end()
   saved.length = 0
