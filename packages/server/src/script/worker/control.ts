@@ -18,9 +18,9 @@ const guarded = 6
 const guardedUntil = 7
 const words = 8
 
-/** What is armed has an odd number. */
+/** What is armed has an odd number, which `interrupted` is added to. */
 const guardNumbers = 0x3fff_ffff
-const interrupting = -2
+const interrupted = 0x4000_0000
 
 export function createControl(): { control: Control; shared: SharedArrayBuffer } {
   const shared = new SharedArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT)
@@ -63,20 +63,28 @@ export function arm(control: Control, untilMs: number): void {
 /** False when the interrupt is on its way: it ends whatever runs until then. */
 export function disarm(control: Control): boolean {
   const armed = Atomics.load(control, guarded)
-  if (armed === interrupting) return false
-  const next = (armed + 1) & guardNumbers
-  return Atomics.compareExchange(control, guarded, armed, next) === armed
+  if (armed >= interrupted) return false
+  return Atomics.compareExchange(control, guarded, armed, behind(armed)) === armed
 }
 
-/** Whether it was interrupted; only once. */
+/**
+ * Whether what was armed has been ended by an interrupt, be it one of the script's own; only once.
+ */
 export function takeInterrupt(control: Control): boolean {
-  return Atomics.compareExchange(control, guarded, interrupting, 0) === interrupting
+  const armed = Atomics.load(control, guarded)
+  if (armed % 2 === 0) return false
+  return Atomics.compareExchange(control, guarded, armed, behind(armed)) === armed
+}
+
+/** A timer of the watchdog may be for an earlier number still: none comes again soon. */
+function behind(armed: number): number {
+  return (armed + 1) & guardNumbers
 }
 
 /** The number of what is armed, for `interrupt`; undefined when nothing is. */
 export function armedNumber(control: Control): number | undefined {
   const armed = Atomics.load(control, guarded)
-  return armed % 2 === 0 ? undefined : armed
+  return armed % 2 === 0 || armed >= interrupted ? undefined : armed
 }
 
 /** How long it may still run. */
@@ -86,7 +94,7 @@ export function armedForMs(control: Control, nowMs: number): number {
 
 /** Whether it may be interrupted now: it was not disarmed, and cannot be any more. */
 export function interrupt(control: Control, armed: number): boolean {
-  return Atomics.compareExchange(control, guarded, armed, interrupting) === armed
+  return Atomics.compareExchange(control, guarded, armed, armed + interrupted) === armed
 }
 
 export function setOpenCalls(control: Control, count: number): void {

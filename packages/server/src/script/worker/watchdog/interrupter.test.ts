@@ -38,6 +38,19 @@ it('[S-LIM-1] what has ended in time is not, nor what is armed after it', async 
   expect([ends, takeInterrupt(control)]).toEqual([[], false])
 })
 
+it('[S-LIM-1] nor what has come after an interrupt, by a timer of what ended before', async () => {
+  const { clock, control, ends, nowMs } = create()
+  arm(control, nowMs() + 70)
+  await clock.advance(30)
+  disarm(control)
+  arm(control, nowMs() + 15)
+  await clock.advance(25)
+  expect([ends.length, takeInterrupt(control)]).toEqual([1, true])
+  arm(control, nowMs() + 1_000)
+  await clock.advance(900)
+  expect([ends.length, disarm(control)]).toEqual([1, true])
+})
+
 it('[S-DBG-1] nothing is while a debugger is attached', async () => {
   const { clock, control, ends, nowMs } = create()
   arm(control, nowMs() + 40)

@@ -29,6 +29,7 @@ export function createInterrupter({ control, clock, nowMs, terminate }: Interrup
     const leftMs = armedForMs(control, nowMs())
     if (leftMs > aheadMs) return
     timed = armed
-    clock.after(Math.max(0, leftMs), () => end(armed))
+    if (leftMs > 0) clock.after(leftMs, () => end(armed))
+    else end(armed)
   }
 }
