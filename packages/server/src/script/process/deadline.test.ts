@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { player, shareHarness, startHarness } from '../host.fixture.ts'
@@ -29,6 +29,12 @@ describe('a handler that computes too long', () => {
             return `${more}\nguildhall.on_rpc('go ${n}', ${go})`
           })
           .join('\n')}
+        import { Session } from 'node:inspector'
+        guildhall.on_rpc('itself', () => {
+          const inspector = new Session()
+          inspector.connect()
+          inspector.post('Runtime.terminateExecution')
+        })
         guildhall.on_rpc('state', () => state)`,
     },
     config: { deadline_ms: roomyMs },
@@ -61,6 +67,14 @@ describe('a handler that computes too long', () => {
       )
     },
   )
+
+  it('[S-LIM-1] nor does the worker end with one that interrupts itself', async () => {
+    const { rpc, host } = shared()
+    const both = [rpc('itself'), rpc('state', '', player(2)), rpc('itself')]
+    const outcome = { error: 'RPC handler timed out' }
+    expect(await Promise.all(both)).toEqual([outcome, expect.any(String), outcome])
+    expect(host.metrics().script_worker_restarts_total).toBe(0)
+  })
 
   it('[S-LIM-1] is never interrupted before its deadline, wherever it stands in its batch', async () => {
     const deadline_ms = 40
@@ -151,6 +165,47 @@ describe('a handler that computes too long', () => {
     expect(first).toEqual({ error: 'RPC handler timed out' })
     expect(new Set(others)).toEqual(new Set(['here']))
     expect(host.metrics().script_worker_restarts_total).toBe(0)
+  })
+
+  it('[S-LIM-1] [S-INV-4] what is in the same turn ends with its own slices', async () => {
+    const { message, delivered } = await script(
+      `
+      guildhall.on_message(100, () => { for (;;) {} })
+      guildhall.on_message(101, async () => {
+        guildhall.broadcast(100, 'x')
+        await null
+        throw new Error('in the same slice')
+      })
+    `,
+      { deadline_ms: roomyMs },
+    )
+    const turn = [101, 100, 101].map((kind, n) => message(kind, '', player(n + 1)))
+    expect(await Promise.all(turn)).toEqual(['failed', 'failed', 'failed'])
+    expect(delivered).toEqual([])
+  })
+
+  it('[S-LIM-1] [S-INV-3] leaves to others in the same turn what is theirs', async () => {
+    const { message, delivered, until, folder } = await script(
+      `
+      import { existsSync, writeFileSync } from 'node:fs'
+      const file = (name) => new URL(name, import.meta.url)
+      guildhall.on_message(100, () => { for (;;) {} })
+      guildhall.on_message(101, async () => {
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        writeFileSync(file('here'), '')
+        while (!existsSync(file('go')));
+        await guildhall.session_list()
+        guildhall.broadcast(100, 'mine')
+      })
+    `,
+      { deadline_ms: roomyMs },
+    )
+    const first = message(101, '', player(7, { room_id: 9 }))
+    await until(() => existsSync(join(folder, 'here')))
+    const second = message(100, '', player(8))
+    setTimeout(() => writeFileSync(join(folder, 'go'), ''), 20)
+    expect(await Promise.all([first, second])).toEqual(['ok', 'failed'])
+    expect(delivered).toMatchObject([{ sender: 7, room_id: 9 }])
   })
 
   it('[S-LIM-1] leaves no caller behind for what comes after it', async () => {

@@ -98,9 +98,9 @@ export class Runner {
       if (!next) break
       const deadlineMs = this.#deadlineOf(next)
       const { guard } = this.#deps.engine
-      const drain = () => this.#drain(deadlineMs)
-      if (alone) guard.runAlone(deadlineMs, drain)
-      else if (guard.run(deadlineMs, drain) === 'interrupted') this.#afterInterrupt()
+      const runIn = alone ? guard.runAlone : guard.run
+      const ended = runIn(deadlineMs, () => this.#drain(deadlineMs))
+      if (ended === 'interrupted') this.#afterInterrupt()
       if (this.output.byteCount > batchLimits.bodyBytes) this.#deps.flush()
     }
     this.#queue = []
@@ -370,7 +370,6 @@ export class Runner {
     const invocation = this.#current
     this.#current = undefined
     this.output.rollback()
-    this.#deps.engine.scope.abandon()
     if (!invocation) return
     if (invocation.state === 'settled') {
       if (invocation.call) this.#deps.rooms.holdInterrupted(invocation.call)

@@ -115,11 +115,12 @@ export class ScriptRuntime {
     this.#taken = 0
   }
 
-  /** Goes on behind a batch that an interrupt has ended. */
-  #recover(): void {
-    if (!this.#started?.runner.recover()) return
+  /** Whether it went on behind a batch that an interrupt has ended. */
+  #recover(): boolean {
+    if (!this.#started?.runner.recover()) return false
     this.#unanswered += 1
     this.#takeAll({ alone: false })
+    return true
   }
 
   #take(message: ToWorker, how: { alone: boolean }): void {
@@ -257,14 +258,19 @@ export class ScriptRuntime {
 
   #wantTurnEnd(): void {
     if (this.#turnEndWanted) return
-    this.#turnEndWanted = true
+    // In this order: an interrupt between the two costs nothing but a second end.
     atEndOfTurn(() => this.#guarded(() => this.#endTurn()))
+    this.#turnEndWanted = true
   }
 
   #endTurn(): void {
     this.#turnEndWanted = false
     this.#started?.engine.checkMemory()
-    this.#recover()
+    if (this.#recover()) {
+      // What it has begun goes on before the turn ends.
+      this.#wantTurnEnd()
+      return
+    }
     this.#started?.runner.endTurn()
     this.#flush()
   }

@@ -47,6 +47,9 @@ export type Script = {
   readonly surface: Surface
 }
 
+/** How a run under a guard went, for who goes on behind it. */
+export type Ended = 'finished' | 'interrupted'
+
 /**
  * Runs code that an endless loop must not hold: it is ended by an error that no code inside can
  * catch, and everything outside lives on. An engine that counts its own instructions needs no
@@ -57,12 +60,12 @@ export type Guard = {
    * Runs `work` once. One run may cover many calls: inside, `mayBegin()` says whether it still
    * covers another one; when it does not, `work` must return.
    */
-  run(deadlineMs: number, work: () => void): 'finished' | 'interrupted'
+  run(deadlineMs: number, work: () => void): Ended
   /**
-   * The same at less cost, where nothing but the event loop calls. An interrupt ends all that runs,
-   * and the next turn hears of it by `takeInterrupt`.
+   * The same at less cost, where nothing but the event loop calls. An interrupt may end all that
+   * runs then, of which the end of the turn hears by `takeInterrupt`.
    */
-  runAlone(deadlineMs: number, work: () => void): void
+  runAlone(deadlineMs: number, work: () => void): Ended
   /** Whether what ran alone was interrupted; only once. */
   takeInterrupt(): boolean
   mayBegin(nowMs: number): boolean
@@ -74,8 +77,6 @@ export type Scope = {
   run<A, B, R>(invocation: Invocation, fn: (a: A, b: B) => R, a: A, b: B): R
   /** Undefined outside of all invocations. */
   current(): Invocation | undefined
-  /** An interrupt skipped the end of a run. */
-  abandon(): void
 }
 
 export type EngineDeps = {

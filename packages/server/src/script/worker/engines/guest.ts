@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts'
 import { Interrupted } from '../errors.ts'
 import { type Invocation, timeLeftMs } from '../invocation.ts'
-import type { Guard, Scope } from './engine.ts'
+import type { Ended, Guard, Scope } from './engine.ts'
 
 /**
  * The scope of an engine that runs its guest's code step by step and looks at the time itself, such
@@ -24,13 +24,15 @@ export function createGuest(clock: Pick<Clock, 'monotonicMs'>): Guest {
   const isLate = (nowMs: number) => nowMs > untilMs
   const isOverdue = () => isLate(clock.monotonicMs())
 
+  function run(_deadlineMs: number, work: () => void): Ended {
+    work()
+    return 'finished'
+  }
+
   return {
     guard: {
-      run(_deadlineMs, work) {
-        work()
-        return 'finished'
-      },
-      runAlone: (_deadlineMs, work) => work(),
+      run,
+      runAlone: run,
       takeInterrupt: () => false,
       mayBegin: () => true,
     },
@@ -46,9 +48,6 @@ export function createGuest(clock: Pick<Clock, 'monotonicMs'>): Guest {
         }
       },
       current: () => current,
-      abandon() {
-        current = undefined
-      },
     },
     isLate,
     isOverdue,

@@ -1,22 +1,24 @@
 import { type InspectorNotification, type Runtime, Session } from 'node:inspector'
 import { createContext, Script } from 'node:vm'
-import type { EngineDeps, Guard } from '../engine.ts'
+import type { Ended, EngineDeps, Guard } from '../engine.ts'
 
-type GuardDeps = Pick<EngineDeps, 'isAttached' | 'interrupts'> & {
+type GuardDeps = Pick<EngineDeps, 'isAttached' | 'interrupts' | 'ticks'> & {
   clock: Pick<EngineDeps['clock'], 'monotonicMs'>
+  /** An interrupt skips every `finally`, also the one that ends the scope of an invocation. */
+  abandon(): void
 }
 
 /**
  * Runs code that an endless loop must not hold: it is ended by an error that no code inside can
- * catch, and everything outside lives on. What runs alone is ended by the worker's watchdog, all
- * else by one of the engine.
+ * catch, and everything outside lives on. What runs alone is ended by the worker's watchdog, unless
+ * its time is short, all else by one of the engine.
  *
  * A watchdog of the engine costs far more than a call, and its time is fixed when it is armed. One
  * guard therefore covers many calls: it goes off a quarter of the deadline (and a little) later
  * than the first call may last, and a call may still begin under it while its own whole deadline
  * fits. So no call is interrupted early, and none later than one and a half deadlines and 25 ms.
  */
-export function createGuard({ clock, isAttached, interrupts }: GuardDeps): Guard {
+export function createGuard({ abandon, clock, isAttached, interrupts, ticks }: GuardDeps): Guard {
   const slot: Slot = { work: () => {}, state: 'waiting', error: undefined }
   const runWithin = createWatchdog(slot)
   let beginUntilMs = 0
@@ -27,27 +29,33 @@ export function createGuard({ clock, isAttached, interrupts }: GuardDeps): Guard
     return timeoutMs
   }
 
+  function run(deadlineMs: number, work: () => void): Ended {
+    const timeoutMs = timeoutOf(deadlineMs)
+    slot.work = work
+    slot.state = 'waiting'
+    if (isAttached()) runOnce(slot)
+    const ended = runWithin(timeoutMs)
+    if (ended === 'failed') throw slot.error
+    if (ended === 'finished') return ended
+    abandon()
+    return 'interrupted'
+  }
+
   return {
     mayBegin: (nowMs) => nowMs <= beginUntilMs,
-    run(deadlineMs, work) {
-      const timeoutMs = timeoutOf(deadlineMs)
-      slot.work = work
-      slot.state = 'waiting'
-      if (isAttached()) runOnce(slot)
-      const ended = runWithin(timeoutMs)
-      if (ended === 'failed') throw slot.error
-      return ended === 'finished' ? 'finished' : 'interrupted'
-    },
+    run,
     runAlone(deadlineMs, work) {
-      const timeoutMs = timeoutOf(deadlineMs)
-      if (isAttached()) return work()
-      interrupts.arm(timeoutMs)
+      // Before its first look, or for so short a time, the watchdog may come too late.
+      const isReady = deadlineMs >= aloneMs && ticks() !== 0
+      if (!isReady || isAttached()) return run(deadlineMs, work)
+      interrupts.arm(timeoutOf(deadlineMs))
       try {
         work()
       } finally {
         // What is late by now is ended here.
         if (!interrupts.disarm()) for (;;);
       }
+      return 'finished'
     },
     takeInterrupt: interrupts.take,
   }
@@ -118,6 +126,9 @@ function contextIdOf(session: Session): number {
   session.off('Runtime.executionContextCreated', hear)
   return found
 }
+
+/** For shorter deadlines the worker's watchdog comes too late too often on a busy machine. */
+const aloneMs = 25
 
 /** The watchdog's timer counts whole milliseconds and may go off up to one early. */
 const timerErrorMs = 2

@@ -19,6 +19,7 @@ export function createJavascriptEngine(deps: EngineDeps): Engine {
   const loader = createLoader(settings, asked)
   const places = { roots: loader.roots, sourceOf: createSourceMaps(loader.bytesOf) }
   const memory = createMemoryBound(settings.memoryMb, exit)
+  const { scope, abandon } = createScope()
 
   function problemOf(error: unknown): LoadProblem {
     if (error instanceof ModuleProblem) {
@@ -44,8 +45,8 @@ export function createJavascriptEngine(deps: EngineDeps): Engine {
     describe: (error) => describeError(error, places),
     profile: (durationMs) => profileThread(clock, durationMs),
     inspectorPort: settings.inspects ? inspectorPort() : undefined,
-    guard: createGuard(deps),
-    scope: createScope(),
+    guard: createGuard({ ...deps, abandon }),
+    scope,
     // Its promises never settle, so nothing of it goes on.
     forget() {},
     checkMemory: () => (deps.isAttached() ? undefined : memory.check()),
@@ -61,12 +62,13 @@ function inspectorPort(): number | undefined {
   return at === undefined ? undefined : Number(new URL(at).port)
 }
 
-function createScope(): Scope {
+function createScope(): { scope: Scope; abandon: () => void } {
   const storage = new AsyncLocalStorage<Invocation>()
   return {
-    run: (invocation, fn, a, b) => storage.run(invocation, fn, a, b),
-    current: () => storage.getStore(),
-    // The interrupt skips every `finally`, also the one that ends the invocation's async context.
+    scope: {
+      run: (invocation, fn, a, b) => storage.run(invocation, fn, a, b),
+      current: () => storage.getStore(),
+    },
     abandon: () => storage.disable(),
   }
 }
