@@ -1,8 +1,9 @@
 import { ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { openHarness, startHarness } from '../host.fixture.ts'
+import { protocolTimes } from '../wire/limits.ts'
 
 const serving = `guildhall.on_rpc('ping', () => 'pong')`
 
@@ -95,4 +96,32 @@ it('[S-WP-4] [S-REC-1] a worker that sends too much says why it ended', async ()
     expect.objectContaining({ fields: expect.objectContaining({ reason }) }),
   )
   await until(() => host.readiness().state === 'ready')
+})
+
+it('[S-INV-4] [S-WP-7] a ping that comes with calls ends no slice of them', async () => {
+  const { rpc, message, delivered, until, folder, clock } = await startHarness({
+    files: {
+      'main.mjs': `
+        import { existsSync, writeFileSync } from 'node:fs'
+        const file = (name) => new URL(name, import.meta.url)
+        const word = new Int32Array(new SharedArrayBuffer(4))
+        const hold = () => {
+          writeFileSync(file('held'), '')
+          while (!existsSync(file('free'))) Atomics.wait(word, 0, 0, 10)
+        }
+        guildhall.on_rpc('hold', () => void setTimeout(hold))
+        guildhall.on_message(100, async () => {
+          guildhall.broadcast(100, 'x')
+          await null
+          throw new Error('in the same slice')
+        })`,
+    },
+  })
+  await rpc('hold')
+  await until(() => existsSync(join(folder, 'held')))
+  const called = message(100)
+  await clock.sleep(protocolTimes.beatEveryMs * 1.1)
+  writeFileSync(join(folder, 'free'), '')
+  expect(await called).toBe('failed')
+  expect(delivered).toEqual([])
 })

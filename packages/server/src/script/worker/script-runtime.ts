@@ -64,6 +64,8 @@ export class ScriptRuntime {
   /** Messages that have come; so many of them are taken. */
   #inbox: ToWorker[] = []
   #taken = 0
+  /** The number of the ping that is answered at the end of the turn. */
+  #pinged: number | undefined
   #hasLoaded = false
 
   constructor(deps: RuntimeDeps) {
@@ -136,8 +138,8 @@ export class ScriptRuntime {
         return
       case 'ping':
         this.#started?.runner.sweep()
-        this.#endTurn()
-        this.#deps.post({ type: 'pong', n: message.n })
+        this.#pinged = message.n
+        this.#wantTurnEnd()
         return
       case 'profile':
         void this.#profile(message.durationMs).catch((error: unknown) => this.#fail(error))
@@ -273,6 +275,15 @@ export class ScriptRuntime {
     }
     this.#started?.runner.endTurn()
     this.#flush()
+    this.#pong()
+  }
+
+  /** Behind the answers to all that came before the ping. */
+  #pong(): void {
+    const n = this.#pinged
+    if (n === undefined) return
+    this.#pinged = undefined
+    this.#deps.post({ type: 'pong', n })
   }
 
   #flush(): void {
