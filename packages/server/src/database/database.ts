@@ -82,9 +82,9 @@ export type Database = Queries & {
   /** False only for the in-memory backend: a restart clears it. */
   readonly durable: boolean
   /**
-   * Answers one lookup, at once when the answer is at hand. On PostgreSQL, calls made in the same
-   * turn of the event loop, or while others are under way, share one round trip. Callers may share
-   * the row: do not change it.
+   * Answers one lookup, at once when the answer is at hand. From a file, calls made in one turn of
+   * the event loop are read together when it ends. On PostgreSQL these, and those made while others
+   * are under way, share one round trip. Callers may share the row: do not change it.
    */
   find<P extends Columns, R extends P>(
     lookup: Lookup<P, R>,

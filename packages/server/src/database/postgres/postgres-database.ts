@@ -5,6 +5,7 @@ import {
   type SchemaAccess,
   type SchemaTransaction,
 } from '../migrations/schema-access.ts'
+import { MergedLookups } from '../reads/merged-lookups.ts'
 import {
   type BatchStatement,
   type Columns,
@@ -17,7 +18,6 @@ import { connectAtStart } from './connections/start.ts'
 import { classified } from './errors.ts'
 import { Executor, type ExecutorDeps } from './executor.ts'
 import { createPostgresExplorer } from './explorer.ts'
-import { MergedLookups } from './merged-lookups.ts'
 import { PreparedStatements } from './prepared.ts'
 import { type RunOptions, runTransaction } from './transactions.ts'
 

@@ -40,6 +40,8 @@ type Prepared = {
 export class SqliteConnection {
   readonly #native: DatabaseSync
   readonly #prepared = new WeakMap<Statement, Prepared>()
+  #begin: StatementSync | undefined
+  #commit: StatementSync | undefined
 
   constructor(path: string, { readOnly = false, nowUnixMs }: ConnectionOptions) {
     this.#native = new DatabaseSync(path, { readOnly, timeout: busyTimeoutMs })
@@ -94,9 +96,11 @@ export class SqliteConnection {
     rows: readonly object[],
   ): Row<R>[] {
     if (rows.length === 1 && rows[0]) return this.all(statement, rows[0])
-    const answers: Row<R>[] = []
-    for (const row of rows) for (const answer of this.all(statement, row)) answers.push(answer)
-    return answers
+    return this.#asOne(() => {
+      const answers: Row<R>[] = []
+      for (const row of rows) for (const answer of this.all(statement, row)) answers.push(answer)
+      return answers
+    })
   }
 
   /** Prepares a text of the engine itself, such as COMMIT. */
@@ -118,6 +122,19 @@ export class SqliteConnection {
 
   close(): void {
     if (this.#native.isOpen) this.#native.close()
+  }
+
+  /** To begin and end a read costs more than to find a row: a file is locked each time. */
+  #asOne<T>(work: () => T): T {
+    if (this.inTransaction) return work()
+    this.#begin ??= this.command('BEGIN')
+    this.#commit ??= this.command('COMMIT')
+    this.#begin.run()
+    try {
+      return work()
+    } finally {
+      if (this.inTransaction) this.#commit.run()
+    }
   }
 
   #prepare(statement: Statement): Prepared {

@@ -1,6 +1,7 @@
-import type { Clock } from '../../kernel/clock.ts'
+import { atEndOfTurn, type Clock } from '../../kernel/clock.ts'
 import { type Database, DatabaseUnavailable } from '../database.ts'
 import { type OpenedDatabase, renderWords } from '../migrations/schema-access.ts'
+import { MergedLookups } from '../reads/merged-lookups.ts'
 import { statement } from '../statement.ts'
 import { createPlainCommits } from './commits/commits.ts'
 import { SqliteConnection } from './connection.ts'
@@ -103,6 +104,8 @@ export async function openFileDatabase(
       probe: () => file.probe(),
       async close() {
         await explorer.close()
+        // What was looked up before is answered.
+        await new Promise<void>((resolve) => atEndOfTurn(resolve))
         await file.close()
         lock.release()
       },
@@ -120,8 +123,10 @@ type QueryMethods = Pick<
 >
 
 /**
- * Reads run at once on the reader, which sees committed states only. When it is the writer's own
- * connection (in memory), a read that comes while a transaction is open waits for its end.
+ * Reads run at once on the reader, which sees committed states only; lookups when the turn ends,
+ * because a file is locked for each read, and for all those of a turn only once. When the reader is
+ * the writer's own connection (in memory), nothing is locked, and a read that comes while a
+ * transaction is open waits for its end.
  */
 function queriesOn(
   current: () => Live | undefined,
@@ -140,6 +145,14 @@ function queriesOn(
       throw classified(error)
     }
   }
+
+  const merged = new MergedLookups((lookup, rows) =>
+    onReader((reader) => {
+      const found = reader.each(lookup, rows)
+      for (const row of found) use().cache?.keep(lookup, row)
+      return found
+    }),
+  )
 
   return {
     async all(statement, params) {
@@ -165,7 +178,7 @@ function queriesOn(
       const work = (on: SqliteConnection) => on.each(statement, rows)
       return live.writer.do(unit, true, work)
     },
-    // The hottest read of all, a token's, makes one promise, or none.
+    // The hottest read of all, a token's, makes no promise.
     find(lookup, params) {
       const live = current()
       const known = mayRecall() ? live?.cache?.recall(lookup, params) : undefined
@@ -173,6 +186,7 @@ function queriesOn(
       if (live === undefined || (sharesConnection && live.writer.busy)) {
         return onReader((on) => on.get(lookup, params))
       }
+      if (!sharesConnection) return merged.find(lookup, params).then(([row]) => row) as never
       try {
         const row = live.reader.get(lookup, params)
         if (row !== undefined) live.cache?.keep(lookup, row)
@@ -182,6 +196,8 @@ function queriesOn(
       }
     },
     async findAll(lookup, params) {
+      use()
+      if (!sharesConnection) return merged.find(lookup, params) as never
       return onReader((on) => on.all(lookup, params))
     },
     async transaction(body, options) {

@@ -15,9 +15,9 @@ type Question = {
 type Questions = Map<string, Question>
 
 /**
- * Collects the lookups of one turn of the event loop and asks for them in one round trip each.
- * While two of a kind are under way, its next questions gather: the busier the node, the fewer its
- * queries, which cost both sides more than what they ask for.
+ * Collects the lookups of one turn of the event loop and asks for those of a kind at once, when the
+ * turn ends. While two of a kind are under way, its next questions gather: the busier the node, the
+ * fewer its queries, which cost both sides more than what they ask for.
  */
 export class MergedLookups {
   readonly #answers: Answers
