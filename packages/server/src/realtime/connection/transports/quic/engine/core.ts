@@ -53,16 +53,19 @@ const windowBytes = 1 << 20
 const streamsMax = 100
 const addressBytesMax = 64
 /**
- * Where the release keeps its servers, how long one is, where it counts its packets and keeps its
- * connections, and how long one of those is.
+ * Where the release keeps its servers, how long one is, where it counts its ids and its packets and
+ * keeps its connections, and how long one of those is.
  */
 const places = {
   servers: 1325192,
   serverBytes: 1104,
+  idsInServer: 656,
   packetsInServer: 956,
   connectionsInServer: 672,
   connectionBytes: 14144,
 }
+/** Servers made by this thread. */
+let made = 0
 
 /** The compiled engine in memory; servers share it. */
 export function loadCore(
@@ -107,6 +110,9 @@ export class CoreServer {
     this.#handle = core.exports.qs_new(ptr, len)
     core.free(ptr, len)
     if (this.#handle === 0) throw new Error(core.readLastError(core.exports.qs_last_error, 0))
+    // Its ids follow from the key of all and from a count, which each would begin with 1.
+    made += 1
+    this.#bytes().writeUInt32LE(made, this.#place() + places.idsInServer + 4)
     this.#cell = core.allocOutPtrCell()
     this.#addressAt = core.alloc(addressBytesMax)
   }

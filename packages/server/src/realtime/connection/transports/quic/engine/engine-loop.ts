@@ -254,9 +254,7 @@ export class EngineLoop {
       for (const event of server.events()) this.#report(server, event)
     }
     this.#forgetUnbegun()
-    for (const server of this.#servers.ready()) {
-      server.flush((packet, to) => this.#routes.isTaken(packet, to) || sendPacket(packet, to))
-    }
+    for (const server of this.#servers.ready()) server.flush(sendPacket)
     for (const server of this.#servers.settle()) server.free()
     this.#reportTaken()
     if (!this.#reports.isEmpty) {

@@ -70,7 +70,7 @@ test('[R-QU-10] a peer at the address of one that fell silent gets an id of its 
     client.vanish()
     sendTo.delete(receive)
   }
-  // They fill a server. The next one begins its ids anew, and the first client's would be given.
+  // They fill a server. The next one counts its ids anew.
   for (const port of [40_000, 40_001, 40_002, 40_003]) await open(port)
   await open(40_000)
 })

@@ -4,7 +4,6 @@ import { readInitial } from './initial-packet.ts'
 
 /** The ids that the engine gives its connections, with a Retry and for good. */
 const ownIdBytes = 20
-const longHeaderOfRetry = 0xf0
 
 /** Which server has each connection that the node has admitted. */
 export class Routes<Server = CoreServer> {
@@ -34,17 +33,6 @@ export class Routes<Server = CoreServer> {
   end(key: string): void {
     this.#shut.delete(key)
     this.#byKey.delete(key)
-  }
-
-  /**
-   * Whether a packet is a Retry with an id that a connection of its address has: servers count
-   * their ids alike. The peer asks again, and is given the next one.
-   */
-  isTaken(packet: Uint8Array, address: string): boolean {
-    if (((packet[0] ?? 0) & longHeaderOfRetry) !== longHeaderOfRetry) return false
-    const idAt = 7 + (packet[5] ?? 0)
-    const id = packet.subarray(idAt, idAt + (packet[idAt - 1] ?? 0))
-    return this.#byKey.has(admissionKey(address, id))
   }
 
   /**
