@@ -1,7 +1,7 @@
 import type { Socket } from 'node:dgram'
 import { EventEmitter } from 'node:events'
 import type { Http3WasmCore } from '@currentspace/http3/wasm'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createSystemClock } from '../../../../../kernel/clock.ts'
 import { createIds } from '../../../../../kernel/ids.ts'
 import { makeDevelopmentCertificate } from '../certificate/development-certificate.ts'
@@ -51,24 +51,34 @@ test('[R-QU-7] behind the answer to a first packet leaves what connections have 
   server.flush(() => expect.unreachable())
 })
 
+test('[R-QU-7] what a burst of events took is given back, and the next one comes whole', async () => {
+  const core = loadCore(mendEngine(await readEngineFile()), clock)
+  const { clients, exchange, bytesIn } = await connect(core)
+  const free = vi.spyOn(core, 'free')
+  for (let count = 1; count <= 2; count += 1) {
+    for (const client of clients) client.write(0, burst)
+    exchange()
+    expect(bytesIn()).toBe(count * clients.length * burst.length)
+  }
+  const given = free.mock.calls.filter(([, bytes]) => bytes > 32 * KiB)
+  expect(given.length).toBeGreaterThanOrEqual(2)
+})
+
 /** A server with its connections, whose packets go from one to the other at once. */
 async function connect(core: Http3WasmCore) {
-  const server = new CoreServer(core, {
-    localAddress: '127.0.0.1:7351',
-    certificate,
-    retryKey: '5a'.repeat(32),
-    idleTimeoutMs: 30_000,
-    maxConnections: connectionsOfOne,
-  })
+  const server = serverOf(core)
   const sockets = new Map<string, EventEmitter>()
   const connections: number[] = []
+  const clients: QuicClient[] = []
   let longest = 0
+  let bytesIn = 0
   const exchange = () => {
     for (;;) {
       const packets: [packet: Uint8Array, address: string][] = []
-      for (const { eventType, connHandle } of server.events()) {
-        if (eventType === eventTypes.established) connections.push(connHandle)
-      }
+      server.drainEvents((event) => {
+        if (event.eventType === eventTypes.established) connections.push(event.connHandle)
+        if (event.streamId === 0) bytesIn += server.bytesOf(event).length
+      })
       server.flush((packet, address) => packets.push([packet, address]))
       if (packets.length === 0) return
       for (const [packet, address] of packets) {
@@ -82,10 +92,21 @@ async function connect(core: Http3WasmCore) {
     sockets.set(addressOf(port), socket)
     const client = await QuicClient.begin(7351, { socket })
     onTestFinished(() => client.vanish())
+    clients.push(client)
     exchange()
   }
   expect(connections).toHaveLength(connectionsOfOne)
-  return { server, connections, exchange, longest: () => longest }
+  return { server, connections, clients, exchange, longest: () => longest, bytesIn: () => bytesIn }
+}
+
+function serverOf(core: Http3WasmCore): CoreServer {
+  return new CoreServer(core, {
+    localAddress: '127.0.0.1:7351',
+    certificate,
+    retryKey: '5a'.repeat(32),
+    idleTimeoutMs: 30_000,
+    maxConnections: connectionsOfOne,
+  })
 }
 
 const addressOf = (port: number) => `127.0.0.1:${port}`

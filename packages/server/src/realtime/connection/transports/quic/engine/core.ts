@@ -53,8 +53,8 @@ const windowBytes = 1 << 20
 const streamsMax = 100
 const addressBytesMax = 64
 /**
- * Where the release keeps its servers, how long one is, where it counts its ids and its packets and
- * keeps its connections, and how long one of those is.
+ * Where the release keeps its servers, how long one is, where it counts its ids and its packets,
+ * keeps its connections and writes its events, and how long a connection is.
  */
 const places = {
   servers: 1325192,
@@ -62,8 +62,11 @@ const places = {
   idsInServer: 656,
   packetsInServer: 956,
   connectionsInServer: 672,
+  eventsInServer: [1052, 1064],
   connectionBytes: 14144,
 }
+/** What a server may keep for the events to come, twice. */
+const eventBytesMax = 32 * 1024
 /** Servers made by this thread. */
 let made = 0
 
@@ -148,11 +151,13 @@ export class CoreServer {
     }
   }
 
-  /** What has happened since. */
-  events(): CoreEvent[] {
+  /** Says what has happened since. */
+  drainEvents(take: (event: CoreEvent) => void): void {
     const length = Number(this.#core.exports.qs_drain_events(this.#handle, this.#cell))
-    if (length <= 2) return []
-    return JSON.parse(this.#text(length))
+    if (length <= 2) return
+    const events: CoreEvent[] = JSON.parse(this.#text(length))
+    for (const event of events) take(event)
+    this.#forgetEvents()
   }
 
   /** The bytes of an event, in the engine's own memory: they are gone with the next call. */
@@ -238,6 +243,21 @@ export class CoreServer {
    */
   #hasPackets(): boolean {
     return this.#bytes().readUInt32LE(this.#place() + places.packetsInServer) > 0
+  }
+
+  /** Gives back what a burst of events took, which the server would keep for others like it. */
+  #forgetEvents(): void {
+    const memory = this.#bytes()
+    const server = this.#place()
+    for (const at of places.eventsInServer.map((place) => server + place)) {
+      const bytes = memory.readUInt32LE(at)
+      if (bytes <= eventBytesMax) continue
+      this.#core.free(memory.readUInt32LE(at + 4), bytes)
+      // As it was when nothing had been written.
+      memory.writeUInt32LE(0, at)
+      memory.writeUInt32LE(1, at + 4)
+      memory.writeUInt32LE(0, at + 8)
+    }
   }
 
   /** Where the engine keeps this server now. */

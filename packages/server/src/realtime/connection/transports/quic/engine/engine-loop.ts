@@ -175,15 +175,18 @@ export class EngineLoop {
   #receive(packet: Uint8Array, address: string): void {
     const known = this.#byAddress.get(address) ?? []
     const isOpen = known.length > 0 && known.every(({ isEstablished }) => isEstablished)
-    for (const server of this.#routes.serversFor(packet, address, known)) {
+    const servers = this.#routes.serversFor(packet, address, known)
+    for (const server of servers) {
       server.receive(packet, address)
-      this.#servers.heard(server, isOpen ? packet.length : Number.POSITIVE_INFINITY)
+      this.#servers.heard(server, packet.length, isOpen)
     }
     this.#holdings.received(packet.length)
-    for (const peer of known) this.#heard(peer)
+    // An address may have hundreds of connections, and a server has few.
+    for (const peer of known) if (servers.includes(peer.server)) this.#heard(peer)
+    if (this.#servers.haveMuch) this.#askForEvents(this.#servers.unasked())
   }
 
-  /** A packet of its address has come, which may have brought too much, or made room for more. */
+  /** A packet may have come for it, which has brought too much, or made room for more. */
   #heard(peer: Peer): void {
     if (peer.isClosed) return
     if (peer.server.memoryOf(peer.handle).isInPieces()) this.#closings.shed(peer)
@@ -226,8 +229,8 @@ export class EngineLoop {
     else if (kind === commands.close) {
       const reason = Uint8Array.from(bytes)
       peer.beginClose({ code: value, reason, drains: stream !== 0 }, clock.monotonicMs())
-      this.#resume(peer)
       this.#closings.await(peer)
+      this.#resume(peer)
     } else if (kind === commands.destroy) this.#closings.send(peer)
   }
 
@@ -250,9 +253,7 @@ export class EngineLoop {
     const { sendPacket, post } = this.#deps
     this.#closings.sendDue()
     for (const peer of this.#holdings.excess(this.#peers.values())) this.#closings.shed(peer)
-    for (const server of this.#servers.touched()) {
-      for (const event of server.events()) this.#report(server, event)
-    }
+    this.#askForEvents(this.#servers.touched())
     this.#forgetUnbegun()
     for (const server of this.#servers.ready()) server.flush(sendPacket)
     for (const server of this.#servers.settle()) server.free()
@@ -263,6 +264,10 @@ export class EngineLoop {
       post(batch)
     }
     this.#arm()
+  }
+
+  #askForEvents(servers: Iterable<CoreServer>): void {
+    for (const server of servers) server.drainEvents((event) => this.#report(server, event))
   }
 
   #report(server: CoreServer, event: CoreEvent): void {

@@ -17,7 +17,10 @@ import { readInitial } from './initial-packet.ts'
 const clientsMade = 6
 const source = { host: '127.0.0.1', port: 40_000, address: '127.0.0.1:40000' }
 
-afterEach(() => vi.restoreAllMocks())
+afterEach(() => {
+  vi.restoreAllMocks()
+  sendTo.clear()
+})
 
 test('[R-LIM-1] a burst of one address over two servers begins each connection once', async () => {
   const taken = watchServers()
@@ -75,12 +78,33 @@ test('[R-QU-10] a peer at the address of one that fell silent gets an id of its 
   await open(40_000)
 })
 
+test('[R-QU-7] packets of one turn take little memory, however many they are', async () => {
+  const { loop, admit, asked, core } = await startLoop()
+  let kept: Uint8Array[] | undefined
+  const send = (packet: Uint8Array) => {
+    if (kept === undefined) loop.received(packet, source)
+    else kept.push(packet)
+  }
+  const socket = Object.assign(new EventEmitter(), { address: () => source, send })
+  sendTo.add((packet) => socket.emit('message', packet))
+  const client = await QuicClient.begin(7351, { socket: socket as unknown as Socket })
+  onTestFinished(() => client.vanish())
+  await expect.poll(() => asked.splice(0).map(admit).length, waiting).toBe(1)
+  await expect.poll(() => client.established, waiting).toBe(true)
+  kept = []
+  for (let count = 0; count < 200; count += 1) client.write(0, Uint8Array.of(0))
+  expect(kept.length).toBeGreaterThanOrEqual(200)
+  const before = core.exports.memory.buffer.byteLength
+  for (const packet of kept) loop.received(packet, source)
+  expect(core.exports.memory.buffer.byteLength - before).toBeLessThan(10 * 1024 * 1024)
+})
+
 const sendTo = new Set<(packet: Uint8Array) => void>()
 
 /** What servers are given, by the id it is for, and how many connections they begin. */
 function watchServers() {
   const taken = { opened: 0, serversOf: new Map<string, Set<CoreServer>>() }
-  const { receive, events } = CoreServer.prototype
+  const { receive, drainEvents } = CoreServer.prototype
   vi.spyOn(CoreServer.prototype, 'receive').mockImplementation(function (
     this: CoreServer,
     packet,
@@ -95,10 +119,14 @@ function watchServers() {
     }
     receive.call(this, packet, address)
   })
-  vi.spyOn(CoreServer.prototype, 'events').mockImplementation(function (this: CoreServer) {
-    const all = events.call(this)
-    taken.opened += all.filter(({ eventType }) => eventType === eventTypes.opened).length
-    return all
+  vi.spyOn(CoreServer.prototype, 'drainEvents').mockImplementation(function (
+    this: CoreServer,
+    take,
+  ) {
+    drainEvents.call(this, (event) => {
+      taken.opened += Number(event.eventType === eventTypes.opened)
+      take(event)
+    })
   })
   return taken
 }
@@ -108,8 +136,9 @@ async function startLoop() {
   const clock = createSystemClock()
   const ids = createIds({ clock, nodeId: 'node-1', bootId: 'bt1-0' })
   const asked: number[] = []
+  const core = loadCore(mendEngine(await readEngineFile()), clock)
   const loop = new EngineLoop({
-    core: loadCore(mendEngine(await readEngineFile()), clock),
+    core,
     memoryBytesMax,
     clock,
     options: {
@@ -135,5 +164,5 @@ async function startLoop() {
     batch.add(commands.admit, connection)
     loop.commanded(batch.take())
   }
-  return { loop, admit, asked }
+  return { loop, admit, asked, core }
 }

@@ -155,6 +155,20 @@ describe('an acknowledgement waits for an answer that it can leave with', () => 
     expect(ready(parts)).toEqual([server])
   })
 
+  test('[R-QU-7] servers that have heard much are asked for events before the turn ends', () => {
+    const { servers, join } = start()
+    const { server } = join()
+    servers.heard(server, 4095)
+    expect(servers.haveMuch).toBe(false)
+    servers.settle()
+    servers.heard(server, 4095)
+    expect(servers.haveMuch).toBe(false)
+    servers.heard(server, 1)
+    expect(servers.haveMuch).toBe(true)
+    expect(servers.unasked()).toEqual([server])
+    expect([servers.haveMuch, servers.unasked()]).toEqual([false, []])
+  })
+
   test('[R-TR-3] not behind many bytes, whichever way they go', async () => {
     const parts = start()
     const { clock, servers, join } = parts

@@ -13,6 +13,11 @@ const connectionsMax = 4
  */
 const patienceMs = 8
 const patienceBytesMax = 4096
+/**
+ * Bytes of packets that servers may have been given before they are asked for events: each of these
+ * has 64 KiB of the engine's memory until then, and a packet may bring hundreds.
+ */
+const unaskedBytesMax = 4096
 /** What leaves in many packets waits for acknowledgements, which are not to wait for it. */
 const bulkBytes = 4096
 const bulkMs = 1000
@@ -48,6 +53,9 @@ export class Servers<
   readonly #touched = new Set<Server>()
   /** Those of them that have heard something, and to which nothing else has happened. */
   readonly #patient = new Set<Server>()
+  /** Those that have heard something and were not asked for events, and how much that was. */
+  readonly #unasked = new Set<Server>()
+  #unaskedBytes = 0
   /** No timer is due before. */
   #dueAtMs = Number.POSITIVE_INFINITY
   #make: () => Server
@@ -90,14 +98,20 @@ export class Servers<
     this.#patient.delete(server)
   }
 
-  /** So many bytes have come: unless they are many, what is to be said of them waits a little. */
-  heard(server: Server, bytes: number): void {
+  /**
+   * So many bytes have come: unless they are many, or a handshake goes on, what is to be said of
+   * them waits a little.
+   */
+  heard(server: Server, bytes: number, isOpen = true): void {
     const held = this.#held.get(server)
     if (held === undefined) return
+    this.#unasked.add(server)
+    this.#unaskedBytes += bytes
     const nowMs = this.#clock.monotonicMs()
     if (held.heardBytes === 0) held.patientUntilMs = nowMs + patienceMs
     held.heardBytes += bytes
     const isPatient =
+      isOpen &&
       held.heardBytes <= patienceBytesMax &&
       nowMs < held.patientUntilMs &&
       nowMs >= held.bulkUntilMs
@@ -129,6 +143,19 @@ export class Servers<
     return this.#leaves(server)
   }
 
+  /** Whether so much has come that servers are to be asked for events at once. */
+  get haveMuch(): boolean {
+    return this.#unaskedBytes >= unaskedBytesMax
+  }
+
+  /** Those that are asked now for what came. */
+  unasked(): Server[] {
+    const servers = [...this.#unasked]
+    this.#unasked.clear()
+    this.#unaskedBytes = 0
+    return servers
+  }
+
   /** Those that were touched; some may be while they are gone through. */
   touched(): Iterable<Server> {
     return this.#touched
@@ -157,6 +184,7 @@ export class Servers<
     const left = [...this.#touched].filter((server) => this.#leaves(server))
     this.#touched.clear()
     this.#patient.clear()
+    this.unasked()
     return left
   }
 
@@ -182,6 +210,7 @@ export class Servers<
     const all = [...this.#held.keys()]
     this.#held.clear()
     this.#touched.clear()
+    this.#unasked.clear()
     this.#dueAtMs = Number.POSITIVE_INFINITY
     return all
   }
@@ -208,8 +237,7 @@ export class Servers<
   #leaves(server: Server): boolean {
     const held = this.#held.get(server)
     if (server === this.#open || held?.peers.size !== 0 || held.expected > 0) return false
-    this.#touched.delete(server)
-    this.#patient.delete(server)
+    for (const set of [this.#touched, this.#patient, this.#unasked]) set.delete(server)
     return this.#held.delete(server)
   }
 }
