@@ -3,8 +3,8 @@
  * of a stream, of the path, and of a buffer.
  */
 const ofConnection = {
-  /** How many pieces of a handshake wait for one before them, of each kind of packet. */
-  handshakePieces: [1016, 4888, 8760],
+  /** The streams of the handshake, one for each kind of packet. */
+  handshakes: [904, 4776, 8648],
   readBytes: 12_896,
   streams: 12_960,
   /** A table of the ids of streams that are over. */
@@ -54,13 +54,10 @@ export class ConnectionMemory {
     let bytes = sentPackets * costs.packet
     bytes += (this.#u32(this.#at + endedStreams + ofTable.mask) + 1) * costs.endedStream
     bytes += this.#u32(this.#at + datagrams) * costs.datagram + this.#u32(this.#at + datagramBytes)
-    bytes += this.#handshakePieces() * costs.piece
+    for (const handshake of ofConnection.handshakes) bytes += this.#waiting(this.#at + handshake)
     for (const stream of this.#streams()) {
-      const waiting = this.#number(stream + ofStream.receivedBytes)
-      bytes += costs.stream + waiting - this.#number(stream + ofStream.readBytes)
-      bytes += this.#u32(stream + ofStream.pieces) * costs.piece
+      bytes += costs.stream + this.#waiting(stream) + this.#unacknowledged(stream)
       bytes += this.#u32(stream + ofStream.bufferCount) * costs.buffer
-      bytes += this.#unacknowledged(stream)
     }
     return bytes
   }
@@ -80,12 +77,18 @@ export class ConnectionMemory {
     return [...this.#streams()].map((stream) => this.#number(stream))
   }
 
-  /** Bytes of a stream that were given and that the peer has not acknowledged. */
-  unacknowledgedBytes(id: number): number {
-    for (const stream of this.#streams()) {
-      if (this.#number(stream) === id) return this.#unacknowledged(stream)
-    }
-    return 0
+  /** Bytes of all streams that were given and that the peer has not acknowledged. */
+  unacknowledgedBytes(): number {
+    let bytes = 0
+    for (const stream of this.#streams()) bytes += this.#unacknowledged(stream)
+    return bytes
+  }
+
+  /** What has come and was not read. */
+  #waiting(stream: number): number {
+    const { receivedBytes, readBytes, pieces } = ofStream
+    const bytes = this.#number(stream + receivedBytes) - this.#number(stream + readBytes)
+    return bytes + this.#u32(stream + pieces) * costs.piece
   }
 
   /** All from the first byte that is missing, as the engine keeps it. */
@@ -104,7 +107,7 @@ export class ConnectionMemory {
 
   #handshakePieces(): number {
     let pieces = 0
-    for (const at of ofConnection.handshakePieces) pieces += this.#u32(this.#at + at)
+    for (const at of ofConnection.handshakes) pieces += this.#u32(this.#at + at + ofStream.pieces)
     return pieces
   }
 

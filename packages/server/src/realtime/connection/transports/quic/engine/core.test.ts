@@ -8,6 +8,7 @@ import { makeDevelopmentCertificate } from '../certificate/development-certifica
 import { QuicClient } from '../quic-client.fixture.ts'
 import { CoreServer, eventTypes, loadCore } from './core.ts'
 import { mendEngine, readEngineFile } from './core-file.ts'
+import { readInitial, sealInitial } from './initial-packet.ts'
 
 const clock = createSystemClock()
 const certificate = makeDevelopmentCertificate(
@@ -62,6 +63,41 @@ test('[R-QU-7] what a burst of events took is given back, and the next one comes
   }
   const given = free.mock.calls.filter(([, bytes]) => bytes > 32 * KiB)
   expect(given.length).toBeGreaterThanOrEqual(2)
+})
+
+test('[R-QU-7, R-BP-1] what a peer has not acknowledged is that of all its streams', async () => {
+  const core = loadCore(mendEngine(await readEngineFile()), clock)
+  const { server, connections, exchange } = await connect(core)
+  const [connection = 0] = connections
+  server.send(connection, 7, burst.subarray(0, 3000), false)
+  server.send(connection, 11, burst.subarray(0, 2000), false)
+  const unacknowledged = () => server.memoryOf(connection).unacknowledgedBytes()
+  expect(unacknowledged()).toBe(5000)
+  exchange()
+  expect(unacknowledged()).toBe(0)
+})
+
+test('[R-QU-7] bytes of a handshake that wait for others are held', async () => {
+  const core = loadCore(mendEngine(await readEngineFile()), clock)
+  const server = serverOf(core)
+  // CRYPTO of 1,024 bytes that begins at 2,048, where nothing has come before.
+  const frames = Buffer.alloc(1130)
+  frames.set([6, 0x48, 0, 0x44, 0])
+  const change = (packet: Uint8Array) => {
+    const initial = readInitial(packet)
+    if (initial === undefined || initial.token.length === 0) return packet
+    return sealInitial(initial, frames, { id: initial.destination, from: 'client' })
+  }
+  const socket = socketTo(server, 1)
+  const client = await QuicClient.begin(7351, { socket, change })
+  onTestFinished(() => client.vanish())
+  server.flush((packet) => socket.emit('message', packet))
+  const held: number[] = []
+  server.drainEvents(({ eventType, connHandle }) => {
+    if (eventType === eventTypes.opened) held.push(server.memoryOf(connHandle).heldBytes())
+  })
+  expect(held).toEqual([expect.any(Number)])
+  expect(held[0]).toBeGreaterThan(3072)
 })
 
 /** A server with its connections, whose packets go from one to the other at once. */

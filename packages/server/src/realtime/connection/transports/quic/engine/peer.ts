@@ -96,7 +96,7 @@ export class Peer {
   flush(nowMs: number): void {
     while (this.#fullStream === undefined) {
       const [chunk] = this.#chunks
-      if (chunk === undefined || !this.#hasRoom(chunk.stream)) return
+      if (chunk === undefined || !this.#hasRoom()) return
       const { stream, bytes, fin } = this.#takePiece(chunk)
       this.#sentAtMs = nowMs
       this.#unacknowledgedBytes += bytes.length
@@ -109,9 +109,9 @@ export class Peer {
   }
 
   /** The engine is asked once it may have too much. */
-  #hasRoom(stream: number): boolean {
+  #hasRoom(): boolean {
     if (this.#unacknowledgedBytes < unacknowledgedBytesMax) return true
-    this.#unacknowledgedBytes = this.server.memoryOf(this.handle).unacknowledgedBytes(stream)
+    this.#unacknowledgedBytes = this.server.memoryOf(this.handle).unacknowledgedBytes()
     return this.#unacknowledgedBytes < unacknowledgedBytesMax
   }
 
