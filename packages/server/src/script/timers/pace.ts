@@ -3,7 +3,7 @@ export type Pace = {
   /** Asked when the first group is due: until it is due again, so many tick at once. */
   begin(): void
   readonly together: number
-  /** A group has ticked. */
+  /** A group has ticked, or has no room. */
   took(group: number, tick: { rooms: number; cpuUs: number }): void
 }
 
@@ -40,8 +40,9 @@ export function createPace(groups: number): Pace {
     },
     took(group, { rooms, cpuUs }) {
       const before = used[group] ?? 0
-      used[group] = before === 0 ? cpuUs : before + (cpuUs - before) * share
+      used[group] = before === 0 || rooms === 0 ? cpuUs : before + (cpuUs - before) * share
       counts[group] = rooms
+      if (rooms === 0) return
       seen += 1
       if (seen % lookEvery !== 0) return
       if (2 * together <= groups / 2 && fits(2 * together, atOnceUs)) wanted = 2 * together
