@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { MatchEvent } from '../../kernel/play/room-hooks.ts'
+import type { MatchEvent, StateRoomIdentity } from '../../kernel/play/room-hooks.ts'
 import { player, startHarness } from '../host.fixture.ts'
 
 /** The worker reads `slow` as a state twice: when a slice has ended, and to give it to the node. */
@@ -18,6 +18,10 @@ function slow() {
 }
 guildhall.room('den', {
   create: () => ({ n: 0, slow: null }),
+  async restore(state) {
+    await new Promise((go) => setTimeout(go, 50))
+    return state
+  },
   message: {
     100(ctx, body, room) {
       ms = Number(new TextDecoder().decode(body))
@@ -48,10 +52,21 @@ guildhall.on_rpc('look', () => 'nothing')`
 
 async function serve() {
   const saved: number[] = []
+  const states = new Map<number, string>()
+  const rooms = new Map<number, StateRoomIdentity>()
   const harness = await startHarness({
     files: { 'main.js': script },
     config: { deadline_ms: 500 },
-    states: { saveState: ({ room_id }) => saved.push(room_id) },
+    states: {
+      saveState({ room_id, text }) {
+        saved.push(room_id)
+        states.set(room_id, text)
+      },
+      keptRooms: () =>
+        Array.from(rooms.values(), (room) => {
+          return { ...room, members: [], state: states.get(room.room_id) ?? 'null', seq: 0 }
+        }),
+    },
   })
   const { host, message } = harness
   async function enter(room_id: number) {
@@ -60,7 +75,9 @@ async function serve() {
     const room = { ...identity, label: { ...label, properties: {} } }
     const about = player(room_id, { room_id })
     await host.game.stateCreate(about, { room, options: 'null' })
+    rooms.set(room_id, room)
     const end = () => {
+      rooms.delete(room_id)
       const match = { ...{ room_id, match_id: `m${room_id}`, name: null }, map: '', mode: 'den' }
       const more = { max_players: 0, open: true, participants: 0, binding: null }
       const termination_reason = 'final_departure'
@@ -108,12 +125,15 @@ it('[S-LIM-6] the timers of a room end with it', async () => {
 })
 
 it('[R-STA-6] [S-REL-8] at a hand-over each room has the whole deadline to be saved', async () => {
-  const { enter, saved, host } = await serve()
-  const rooms = [await enter(5), await enter(6), await enter(7), await enter(8)]
+  const { enter, saved, host, rpc } = await serve()
+  const rooms = [await enter(5), await enter(6), await enter(7), await enter(8)] as const
   for (const { spend } of rooms) await spend(200)
   // It has ended, although its handler has failed.
-  rooms[3]?.end()
+  rooms[3].end()
   saved.length = 0
   expect(await host.reload()).toMatchObject({ outcome: 'active' })
-  expect(saved).toEqual([5, 6, 7])
+  expect([saved.slice(0, 3), saved.includes(8)]).toEqual([[5, 6, 7], false])
+  // What comes while a state is made again waits for it.
+  const [{ about, spend }] = rooms
+  expect([await spend(0), await rpc('n', '', about)]).toEqual(['ok', '2'])
 })

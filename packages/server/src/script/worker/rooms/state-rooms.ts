@@ -74,7 +74,8 @@ export class StateRooms {
   /** The room whose handlers the call takes its turn among; null for a call of none. */
   laneOf(call: CallRecord): number | null {
     if (call.hook === hookCode.state_restore) return call.room_id
-    const room = this.#roomOf(call)
+    // One that is yet to be made again has its calls wait.
+    const room = this.#roomOf(call) ?? this.#roomOf(call, { rooms: this.#restoring })
     if (room === undefined) return null
     if (call.hook === hookCode.on_rpc && room.definition.methods[call.text ?? ''] === undefined) {
       return null
@@ -156,7 +157,8 @@ export class StateRooms {
 
   /** The state is as it was before the slice. */
   sliceFailed(call: CallRecord): void {
-    const room = this.#roomOf(call, true)
+    if (call.hook === hookCode.state_restore) this.#restoring.delete(call.room_id ?? 0)
+    const room = this.#roomOf(call, { withOwn: true })
     if (room === undefined) return
     if (call.hook === hookCode.state_sync) this.#syncs.lost(room)
     else if (call.hook === hookCode.state_watch) this.#syncs.watchFailed(room, call)
@@ -188,22 +190,22 @@ export class StateRooms {
     if (room !== undefined) work(room)
   }
 
-  #roomOf(call: CallRecord, withOwn = false): StateRoom | undefined {
-    if (this.#rooms.size === 0) return undefined
+  #roomOf(call: CallRecord, { withOwn = false, rooms = this.#rooms } = {}): StateRoom | undefined {
+    if (rooms.size === 0) return undefined
     switch (call.hook) {
       case hookCode.on_room_join:
-        return this.#rooms.get(call.detail)
+        return rooms.get(call.detail)
       case hookCode.state_sync:
       case hookCode.state_watch:
       case hookCode.state_save:
-        return withOwn ? this.#rooms.get(call.room_id ?? 0) : undefined
+        return withOwn ? rooms.get(call.room_id ?? 0) : undefined
       case hookCode.on_join:
       case hookCode.on_leave:
       case hookCode.on_room_create:
       case hookCode.state_drop:
         return undefined
       default:
-        return call.room_id === null ? undefined : this.#rooms.get(call.room_id)
+        return call.room_id === null ? undefined : rooms.get(call.room_id)
     }
   }
 
@@ -266,7 +268,9 @@ export class StateRooms {
     this.#restoring.set(room.room_id, room)
     const made = definition.restore === undefined ? state : definition.restore(state, room.face)
     return then(made, (result) => {
-      this.#begin(identity, result, seq, room)
+      // The node has given up one that took too long, and has closed it.
+      const isWanted = this.#restoring.get(room.room_id) === room
+      if (isWanted) this.#begin(identity, result, seq, room)
       return {}
     })
   }
