@@ -66,7 +66,8 @@ export function attempt(
     try {
       channel = new Channel(transports.open, target)
     } catch (error) {
-      fail({ code: null, error: error as GuildhallError })
+      if (mayFallBack) fallBack()
+      else fail({ code: null, error: error as GuildhallError })
       return
     }
     shakeHands(channel, hello, {

@@ -12,7 +12,7 @@ import { heard, openBench, settle } from '../../testing/connected.ts'
 import type { StateEvent } from '../connection-types.ts'
 import type { Message } from '../sending/payload.ts'
 
-type Behaviour = 'accepts' | 'rejects' | 'is silent' | 'fails'
+type Behaviour = 'accepts' | 'rejects' | 'is silent' | 'fails' | 'refuses what it is given'
 type FakeBehaviour = {
   is: Behaviour
   makesWritable?: boolean
@@ -39,6 +39,7 @@ function fakeWebTransport(behaviour: FakeBehaviour) {
 
     constructor(url: string, options?: object) {
       sessions.push(this)
+      if (behaviour.is === 'refuses what it is given') throw new Error('no')
       this.url = url
       this.options = options
       this.ready = behaviour.is === 'fails' ? Promise.reject(new Error('no')) : Promise.resolve()
@@ -184,7 +185,7 @@ it.each([
   expect(sessions[0]?.url).toBe(url)
 })
 
-it.each(['fails', 'is silent'] as const)(
+it.each(['fails', 'is silent', 'refuses what it is given'] as const)(
   '[R-SDK-6] when WebTransport %s the attempt goes on over WebSocket, for 10 minutes',
   async (is) => {
     const { player, sessions, host, server, behaviour } = await openWith(is)
@@ -213,7 +214,7 @@ it('[R-SDK-6] a rejecting AUTH_RESULT is final', async () => {
 })
 
 it('[R-SDK-6] without an offer it is WebSocket, and webtransport alone does not fall back', async () => {
-  const { player, sessions, host, server } = await openWith('fails')
+  const { player, sessions, host, server, behaviour } = await openWith('fails')
   // The node does not answer: two seconds, and then WebSocket.
   server.onRequest = () => {}
   const connecting = player.connect()
@@ -224,7 +225,10 @@ it('[R-SDK-6] without an offer it is WebSocket, and webtransport alone does not 
   await connection.close()
   const failure = { code: 'network_error' }
   const alone = { transport: 'webtransport', webTransport: offer } as const
-  await expect(player.connect(alone)).rejects.toMatchObject(failure)
+  for (const is of ['fails', 'refuses what it is given'] as const) {
+    behaviour.is = is
+    await expect(player.connect(alone)).rejects.toMatchObject(failure)
+  }
   await expect(player.connect({ transport: 'webtransport' })).rejects.toMatchObject(failure)
   const none = await openBench()
   await expect(none.player.connect(alone)).rejects.toMatchObject(failure)

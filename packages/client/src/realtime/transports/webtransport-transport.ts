@@ -7,11 +7,8 @@ import type { Link, LinkEvents, OpenLink, Target } from './transport.ts'
  * on a stream that it opens, and datagrams are datagrams.
  */
 export function webTransport(host: LinkHost, stalled: () => void): OpenLink {
-  return (target, events) => {
-    const { WebTransport: Session } = host
-    if (Session === undefined) throw noWebTransport()
-    return new WebTransportLink(openSession(Session, target), { host, events, stalled })
-  }
+  return (target, events) =>
+    new WebTransportLink(openSession(host.WebTransport, target), { host, events, stalled })
 }
 
 /** The runtime has none, or one without datagrams, or the node does not offer it. */
@@ -28,12 +25,18 @@ const stallMs = 5_000
 const lostCode = 1001
 
 function openSession(
-  Session: WebTransportConstructor,
+  Session: WebTransportConstructor | undefined,
   { url, certificateSha256 }: Target,
 ): WebTransportSession {
-  if (certificateSha256 === undefined) return new Session(url)
-  const value = Uint8Array.from(atob(certificateSha256), (character) => character.charCodeAt(0))
-  return new Session(url, { serverCertificateHashes: [{ algorithm: 'sha-256', value }] })
+  try {
+    if (Session === undefined) throw noWebTransport()
+    if (certificateSha256 === undefined) return new Session(url)
+    const value = Uint8Array.from(atob(certificateSha256), (character) => character.charCodeAt(0))
+    return new Session(url, { serverCertificateHashes: [{ algorithm: 'sha-256', value }] })
+  } catch {
+    // Browsers refuse here what they do not know, such as hashes of certificates.
+    throw noWebTransport()
+  }
 }
 
 class WebTransportLink implements Link {
