@@ -77,13 +77,13 @@ function onOneConnection(opened: Live): Omit<OpenedDatabase, 'backend' | 'durabl
 /** A durable database in one file, owned by this process until it is closed. */
 export async function openFileDatabase(
   path: string,
-  deps: Omit<ServedFileDeps, 'path'>,
+  deps: Omit<ServedFileDeps, 'path' | 'configuredPath'>,
 ): Promise<OpenedDatabase> {
   try {
     const resolved = resolvedPath(path)
     using opening = new DisposableStack()
     const lock = opening.adopt(lockFile(resolved), (each) => each.release())
-    const file = await ServedFile.open({ ...deps, path: resolved })
+    const file = await ServedFile.open({ ...deps, path: resolved, configuredPath: path })
     opening.move()
     const explorer = createFileExplorer(resolved, deps.clock)
     return {

@@ -54,7 +54,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   const isLog = identityOf(`${path}-wal`)
   const isIndex = identityOf(`${path}-shm`)
   opened.defer(() => {
-    if (!isLog() || !deps.isInPlace()) closeMoved(connection, log)
+    if (!isLog() || !deps.isInPlace()) writeBack(connection, log)
   })
   const wal = opened.adopt(await (deps.openWal ?? openWalFile)(path), close)
   // The log is a new file at every start, and a flush of it does not keep its name.
@@ -85,17 +85,15 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
 }
 
 /**
- * With names that lead elsewhere. What the log holds goes into the file, as nobody would find it,
- * or find it beside another database. The last connection that may write removes what has the
- * log's name, whatever that is; so this one is not the last.
+ * With names that lead elsewhere SQLite leaves the log as it is when it closes. What the log holds
+ * goes into the file now: nobody would find it, or find it beside another database.
  */
-function closeMoved(connection: SqliteConnection, log: Log): void {
+function writeBack(connection: SqliteConnection, log: Log): void {
   try {
     connection.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch (error) {
     log.warn('the log of the database file could not be written back', { error })
   }
-  connection.close()
 }
 
 function close(opened: { close(): void | Promise<void> }): void | Promise<void> {

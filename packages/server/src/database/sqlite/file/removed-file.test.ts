@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -52,6 +60,17 @@ describe('[O-FLT-1] a file that is not at its path any more', () => {
     expect(await db.probe()).toBe(true)
     await write('later')
     expect(await idsIn(db)).toEqual(['before', 'later'])
+  })
+
+  it('is not at it either where a link of the path leads elsewhere', async () => {
+    await db.close()
+    const link = join(root, 'current')
+    symlinkSync(folder, link)
+    db = await openAt(join(link, 'guildhall.db'))
+    expect(await db.probe()).toBe(true)
+    rmSync(link)
+    symlinkSync(root, link)
+    await expectDown()
   })
 
   it('leaves alone the database that was put in its place, and the log of that', async () => {

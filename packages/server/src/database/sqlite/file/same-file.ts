@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, type Stats, statSync } from 'node:fs'
 
-/** Tells whether what is at `path` is still the file that was there at first. */
+/** Answers later whether what is at `path` is still the file that was there at first. */
 export function identityOf(path: string): () => boolean {
   const first = statSync(path)
   return () => isAt(path, first)
@@ -10,13 +10,16 @@ export function identityOf(path: string): () => boolean {
 export type HeldFile = { isInPlace(): boolean; close(): void }
 
 /**
- * Holds the database file at `path` open. To be closed after all connections: with this descriptor
- * the locks go that SQLite holds on the file in this process.
+ * Holds the database file open that all these names lead to, also by links. To be closed after all
+ * connections: with this descriptor the locks go that SQLite holds on the file in this process.
  */
-export function holdFile(path: string): HeldFile {
+export function holdFile(path: string, ...otherNames: string[]): HeldFile {
   const descriptor = openSync(path, 'r')
   return {
-    isInPlace: () => isAt(path, fstatSync(descriptor)),
+    isInPlace() {
+      const held = fstatSync(descriptor)
+      return [path, ...otherNames].every((name) => isAt(name, held))
+    },
     close: () => closeSync(descriptor),
   }
 }

@@ -3,7 +3,10 @@ import { type FileStore, type FileStoreDeps, openFileStore } from './file-store.
 import { createIfMissing } from './owned-file.ts'
 import { type HeldFile, holdFile } from './same-file.ts'
 
-export type ServedFileDeps = Omit<FileStoreDeps, 'isInPlace' | 'onDiskFull' | 'onFailure'>
+export type ServedFileDeps = Omit<FileStoreDeps, 'isInPlace' | 'onDiskFull' | 'onFailure'> & {
+  /** What the configuration says, by which the next start looks for the file. */
+  configuredPath: string
+}
 
 /**
  * One database file through its failures: closed when it cannot be trusted, opened again later. A
@@ -27,7 +30,7 @@ export class ServedFile {
 
   static async open(deps: ServedFileDeps): Promise<ServedFile> {
     createIfMissing(deps.path)
-    const held = holdFile(deps.path)
+    const held = holdFile(deps.path, deps.configuredPath)
     const file = new ServedFile(deps, held)
     try {
       file.#live = await file.#open()
