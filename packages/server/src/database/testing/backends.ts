@@ -73,6 +73,8 @@ export const testBackends: readonly TestBackend[] = [
 ]
 
 let admin: Promise<pg.Client> | undefined
+/** Whose connection it is, so that a test can end it. */
+export const adminName = `tests of ${process.pid}`
 
 /** Over one connection for all databases of this process: one for each costs a fifth more. */
 async function administer(command: string): Promise<void> {
@@ -80,12 +82,17 @@ async function administer(command: string): Promise<void> {
   await (await admin).query(command)
 }
 
-async function connectAdmin(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: serverUrl('postgres') })
-  // The server may end before this process does.
-  client.on('error', () => {})
-  await client.connect()
-  return client
+function connectAdmin(): Promise<pg.Client> {
+  const connectionString = serverUrl('postgres')
+  const client = new pg.Client({ connectionString, application_name: adminName })
+  const connected = client.connect().then(() => client)
+  // Of one that is lost, or was never there, the databases of later tests do not depend.
+  const forget = () => {
+    if (admin === connected) admin = undefined
+  }
+  client.on('error', forget)
+  connected.catch(forget)
+  return connected
 }
 
 async function opened(
