@@ -21,6 +21,7 @@ export async function crash({ backend, rounds, seed, say }: CrashPlan): Promise<
   const random = createRandom(seed)
   say(`${backend.name}: ${rounds} kills with seed ${seed}`)
   const counts = new Map<string, number>()
+  const met = new Set<string>()
   const sums = { acknowledged: 0, unanswered: 0 }
   for (let round = 0; round < rounds; ) {
     const store = await backend.open()
@@ -28,7 +29,9 @@ export async function crash({ backend, rounds, seed, say }: CrashPlan): Promise<
       const deployment = createDeployment(store, random)
       const { traffic } = deployment.model
       for (let age = 0; age < backend.killsPerStore && round < rounds; age += 1, round += 1) {
-        const moment = chooseMoment(random, { isFirst: age === 0, met: counts })
+        const moment = chooseMoment(random, { isFirst: age === 0, met })
+        // The start of an empty store is another one than that of what a kill has left.
+        if (age > 0) met.add(moment.during)
         counts.set(moment.during, (counts.get(moment.during) ?? 0) + 1)
         const where = `kill ${round + 1}, ${JSON.stringify(moment)}`
         await placed(deployment, deployment.round(moment), { seed, where })

@@ -7,7 +7,7 @@ function momentsOf(seed: number) {
   const met = new Set<string>()
   return Array.from({ length: 1000 }, (_, at) => {
     const moment = chooseMoment(random, { isFirst: at % 10 === 0, met })
-    met.add(moment.during)
+    if (at % 10 > 0) met.add(moment.during)
     return moment
   })
 }
@@ -29,11 +29,11 @@ it('kills in every stretch of a life, the first of each store in its start', () 
   expect(new Set(first.map(({ during }) => during))).toEqual(new Set(['start']))
 })
 
-it('kills once in every stretch before it does so again, in any order', () => {
+it('kills once in every stretch, an old store in its start too, before it does so again', () => {
   const seeds = Array.from({ length: 40 }, (_, seed) => seed)
   const orders = seeds.map((seed) =>
     momentsOf(seed)
-      .slice(0, 5)
+      .slice(1, 6)
       .map(({ during }) => during),
   )
   for (const order of orders) expect(new Set(order)).toEqual(new Set(stretches))

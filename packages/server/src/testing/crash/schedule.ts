@@ -25,10 +25,10 @@ const shares: readonly (readonly [Stretch, number])[] = [
 ]
 
 /**
- * Chooses the moment of a round. The first of a store falls into its migrations; each stretch comes
- * once before any comes again, so that a short run has met them all.
+ * Chooses the moment of a round. The first of a store falls into its migrations; of the others each
+ * stretch comes once before any comes again, so that a short run has met them all.
  *
- * @param met the stretches of the rounds before
+ * @param met the stretches of the rounds before, but for the first ones
  */
 export function chooseMoment(
   random: Random,

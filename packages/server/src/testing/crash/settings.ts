@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 
-/** One kill in each stretch of a life, for `npm test`; `npm run crash-test` makes 200. */
-const roundsDefault = 5
+/** The first start, then each stretch of a life once; `npm run crash-test` makes 200. */
+const roundsDefault = 6
 /** A kill with its restart and verification takes a second, and more on a loaded machine. */
 const roundMsMax = 20_000
 
 /** Such a start waits up to 6 seconds for the claim of the node that was killed. */
-const sameIdEveryDefault = 6
+const sameIdEveryDefault = 7
 
 const { CRASH_TEST_ROUNDS, CRASH_TEST_SEED, CRASH_TEST_SAME_ID_EVERY } = process.env
 
