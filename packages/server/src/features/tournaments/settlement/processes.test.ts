@@ -178,7 +178,7 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
       await untilDone(node)
       expect(await node.stop()).toBe(0)
       await between(expectOnce)
-    }, 120_000)
+    }, 60_000 + kills * 20_000)
 
     it('[O-SCH-1] a node whose scheduler is off settles nothing, and delivers all the same', async () => {
       test = await open()
