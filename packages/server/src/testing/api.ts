@@ -254,7 +254,7 @@ export function createCaller(url: string): Caller {
         ...headers,
       },
     })
-    // What breaks off behind the head of an answer, its reader is told as well.
+    // What breaks off behind the head of an answer is an error of its reader, too.
     asked.on('error', () => {})
     asked.end(sent)
     const [response] = (await once(asked, 'response')) as [IncomingMessage]

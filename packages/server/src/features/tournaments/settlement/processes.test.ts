@@ -22,6 +22,7 @@ const users = ['u0', 'u1', 'u2', 'u3', 'u4']
 const farUnixMs = 4_000_000_000_000
 /** As many as the crash tests make, or few. */
 const kills = Number(process.env.CRASH_TEST_ROUNDS ?? 3)
+const killsMs = 60_000 + kills * 20_000
 
 const insertAccounts = batchStatement({
   name: 'tests.insert-accounts',
@@ -155,30 +156,34 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
       }
     }
 
-    it('[O-TRN-5] [O-SCH-4] a kill at any moment of settlements and resets leaves each done once', async () => {
-      test = await open()
-      await prepare(test.db)
-      await test.db.close()
-      const url = test.url
-      for (let round = 0; round < kills; round += 1) {
-        const node: StartingNode = spawnNodeProcess(keysOf(url, `killed-${round}`))
+    it(
+      '[O-TRN-5] [O-SCH-4] a kill at any moment of settlements and resets leaves each done once',
+      async () => {
+        test = await open()
+        await prepare(test.db)
+        await test.db.close()
+        const url = test.url
+        for (let round = 0; round < kills; round += 1) {
+          const node: StartingNode = spawnNodeProcess(keysOf(url, `killed-${round}`))
+          running.push(node)
+          node.ready.catch(() => {})
+          await node.speaks
+          // From the catch-up before it is ready until deep into the settlement.
+          await createSystemClock().sleep((Math.random() * 720 * (round + 1)) / kills)
+          await node.kill()
+          await between(async (db) => {
+            await db.run(freeLeases, {})
+            await db.run(olderClaims, {})
+          })
+        }
+        const node = await startNodeProcess(keysOf(url, 'survivor'))
         running.push(node)
-        node.ready.catch(() => {})
-        await node.speaks
-        // From the catch-up before it is ready until deep into the settlement.
-        await createSystemClock().sleep((Math.random() * 720 * (round + 1)) / kills)
-        await node.kill()
-        await between(async (db) => {
-          await db.run(freeLeases, {})
-          await db.run(olderClaims, {})
-        })
-      }
-      const node = await startNodeProcess(keysOf(url, 'survivor'))
-      running.push(node)
-      await untilDone(node)
-      expect(await node.stop()).toBe(0)
-      await between(expectOnce)
-    }, 60_000 + kills * 20_000)
+        await untilDone(node)
+        expect(await node.stop()).toBe(0)
+        await between(expectOnce)
+      },
+      killsMs,
+    )
 
     it('[O-SCH-1] a node whose scheduler is off settles nothing, and delivers all the same', async () => {
       test = await open()
