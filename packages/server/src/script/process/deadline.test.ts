@@ -9,16 +9,17 @@ const roomyMs = 300
 
 const script = (text: string, config = {}) => startHarness({ files: { 'main.ts': text }, config })
 
+const endless: readonly (readonly [what: string, body: string, more?: string])[] = [
+  ['loops', 'for (;;) {}'],
+  ['loops and catches', 'for (;;) { try { for (;;) {} } catch {} finally { continue } }'],
+  ['recurses and catches', 'const f = () => { for (;;) { try { f() } catch {} } }; f()'],
+  ['searches', '/^(a+)+$/.test("a".repeat(40) + "b")'],
+  ['allocates', 'for (let a = []; ; a = a.length > 1e4 ? [] : a) a.push({})'],
+  ['sends', 'for (;;) { try { guildhall.send(1, 100, "x") } catch {} }'],
+  ['loops in an async function', 'await_()', 'async function await_() { for (;;) {} }'],
+]
+
 describe('a handler that computes too long', () => {
-  const endless: readonly (readonly [what: string, body: string, more?: string])[] = [
-    ['loops', 'for (;;) {}'],
-    ['loops and catches', 'for (;;) { try { for (;;) {} } catch {} finally { continue } }'],
-    ['recurses and catches', 'const f = () => { for (;;) { try { f() } catch {} } }; f()'],
-    ['searches', '/^(a+)+$/.test("a".repeat(40) + "b")'],
-    ['allocates', 'for (let a = []; ; a = a.length > 1e4 ? [] : a) a.push({})'],
-    ['sends', 'for (;;) { try { guildhall.send(1, 100, "x") } catch {} }'],
-    ['loops in an async function', 'await_()', 'async function await_() { for (;;) {} }'],
-  ]
   const shared = shareHarness({
     files: {
       'main.ts': `
