@@ -19,6 +19,15 @@ const endless: readonly (readonly [what: string, body: string, more?: string])[]
   ['loops in an async function', 'await_()', 'async function await_() { for (;;) {} }'],
 ]
 
+/** Of a script: what comes meanwhile is read in the same turn. */
+const holding = `
+  import { existsSync, writeFileSync } from 'node:fs'
+  const file = (name) => new URL(name, import.meta.url)
+  const hold = () => {
+    writeFileSync(file('held'), '')
+    while (!existsSync(file('free')));
+  }`
+
 describe('a handler that computes too long', () => {
   const shared = shareHarness({
     files: {
@@ -188,13 +197,11 @@ describe('a handler that computes too long', () => {
   it('[S-LIM-1] [S-INV-3] leaves to others in the same turn what is theirs', async () => {
     const { message, delivered, until, folder } = await script(
       `
-      import { existsSync, writeFileSync } from 'node:fs'
-      const file = (name) => new URL(name, import.meta.url)
+      ${holding}
       guildhall.on_message(100, () => { for (;;) {} })
       guildhall.on_message(101, async () => {
-        await new Promise((resolve) => setTimeout(resolve, 1))
-        writeFileSync(file('here'), '')
-        while (!existsSync(file('go')));
+        await new Promise((resolve) => setTimeout(resolve))
+        hold()
         await guildhall.session_list()
         guildhall.broadcast(100, 'mine')
       })
@@ -202,11 +209,38 @@ describe('a handler that computes too long', () => {
       { deadline_ms: roomyMs },
     )
     const first = message(101, '', player(7, { room_id: 9 }))
-    await until(() => existsSync(join(folder, 'here')))
+    await until(() => existsSync(join(folder, 'held')))
     const second = message(100, '', player(8))
-    setTimeout(() => writeFileSync(join(folder, 'go'), ''), 20)
+    setTimeout(() => writeFileSync(join(folder, 'free'), ''), 20)
     expect(await Promise.all([first, second])).toEqual(['ok', 'failed'])
     expect(delivered).toMatchObject([{ sender: 7, room_id: 9 }])
+  })
+
+  it('[S-INV-3] [S-INV-4] ends before what the script does in the same turn', async () => {
+    const { message, delivered, until, folder } = await script(
+      `
+      ${holding}
+      guildhall.on_message(100, () => { guildhall.broadcast(100, 'lost'); for (;;) {} })
+      guildhall.on_message(101, async () => {
+        guildhall.broadcast(100, 'first')
+        await null
+        guildhall.broadcast(100, 'second')
+      })
+      guildhall.on_message(102, () => void setTimeout(() => {
+        setImmediate(() => guildhall.broadcast(100, 'own'))
+        hold()
+      }))
+    `,
+      { deadline_ms: roomyMs },
+    )
+    await message(102)
+    await until(() => existsSync(join(folder, 'held')))
+    const both = [message(101, '', player(7)), message(100, '', player(8))]
+    setTimeout(() => writeFileSync(join(folder, 'free'), ''), 20)
+    expect(await Promise.all(both)).toEqual(['ok', 'failed'])
+    const own = delivered.map(({ text, sender }) => `${text} ${sender}`)
+    expect(own.toSorted()).toEqual(['first 7', 'own 0', 'second 7'])
+    expect(own.indexOf('first 7')).toBeLessThan(own.indexOf('second 7'))
   })
 
   it('[S-LIM-1] leaves no caller behind for what comes after it', async () => {

@@ -67,6 +67,11 @@ export function disarm(control: Control): boolean {
   return Atomics.compareExchange(control, guarded, armed, behind(armed)) === armed
 }
 
+/** Whether an interrupt has ended what was armed, or is about to, and nobody has taken it. */
+export function isInterrupted(control: Control): boolean {
+  return Atomics.load(control, guarded) >= interrupted
+}
+
 /**
  * Whether what was armed has been ended by an interrupt, be it one of the script's own; only once.
  */

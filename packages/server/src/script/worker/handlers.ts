@@ -5,7 +5,9 @@ import { hookCode, hooksByCode } from '../wire/hooks.ts'
 import { limits } from '../wire/limits.ts'
 import { copyJson, expectJson, toJson } from './arguments.ts'
 import { context, messageContext, rpcContext } from './contexts.ts'
-import { type Ending, noReply, status, tooLarge } from './endings.ts'
+import { type Ending, noReply, status, timedOut, tooLarge } from './endings.ts'
+import type { Engine } from './engines/engine.ts'
+import { errorText, FailSignal, Interrupted } from './errors.ts'
 import type { Output } from './output.ts'
 import type { Registry } from './registry.ts'
 import type { StateRooms } from './rooms/state-rooms.ts'
@@ -54,7 +56,7 @@ export function isImmediate(call: CallRecord): boolean {
  * Whether `guildhall.fail` ends the handler as its author wants: the client of an RPC reads it, and
  * a hook that answers nothing just drops what it has done.
  */
-export function mayFail(call: CallRecord): boolean {
+function mayFail(call: CallRecord): boolean {
   return call.hook === hookCode.on_rpc || answerForms[call.hook] === 'none'
 }
 
@@ -89,6 +91,21 @@ export function answerEnding(
   const bytesMax = isState ? limits.stateBytes : limits.replyBytes
   const length = answer.length > bytesMax ? byteLength(answer) : output.place(answer)
   return length > bytesMax ? tooLarge(length, bytesMax) : { status: status.ok, length }
+}
+
+/** What a handler threw, or its timeout. */
+export function errorEnding(
+  error: unknown,
+  call: CallRecord | undefined,
+  { engine, output }: { engine: Pick<Engine, 'describe'>; output: Output },
+): Ending {
+  if (error instanceof Interrupted) return timedOut
+  const chosen = call && mayFail(call) ? FailSignal.read(error) : undefined
+  if (chosen !== undefined) {
+    const { text, more } = chosen
+    return { status: status.failed_with_text, length: output.place(more), text }
+  }
+  return { status: status.error, length: 0, text: errorText(engine.describe(error)) }
 }
 
 /** Whether the node waits for the state of a room. */

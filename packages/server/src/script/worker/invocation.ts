@@ -1,4 +1,5 @@
 import type { CallRecord } from '../wire/call-records.ts'
+import { hookCode } from '../wire/hooks.ts'
 import type { Output } from './output.ts'
 
 /** One run of a handler, or what runs outside of all handlers. */
@@ -42,6 +43,13 @@ export function newInvocation(
     gaveUp: false,
     pending: undefined,
   }
+}
+
+type Deadlines = { readonly deadlineMs: number; readonly tickDeadlineMs: number }
+
+export function deadlineOf(call: CallRecord, { deadlineMs, tickDeadlineMs }: Deadlines): number {
+  const isTick = call.hook === hookCode.on_tick || call.hook === hookCode.state_sync
+  return isTick ? tickDeadlineMs : deadlineMs
 }
 
 /** What its next slice may use. */

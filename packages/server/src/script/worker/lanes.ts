@@ -40,8 +40,10 @@ export function createLanes(
   function mustWaitFor(call: CallRecord, lane: Lane | undefined, all = false): boolean {
     if (!lane) return false
     if (!all && laneKinds[call.hook] === 'joined' && !lane.gated) return false
+    const gates = isGate(call)
+    // Behind this nothing is called: an interrupt would leave the call in the queue, too.
     lane.waiting[lane.waiting.length] = call
-    if (isGate(call)) lane.gated = true
+    if (gates) lane.gated = true
     return true
   }
 

@@ -2,13 +2,20 @@ import type { Clock } from '../../kernel/clock.ts'
 import { type CallRecord, type CallTexts, tickRooms } from '../wire/call-records.ts'
 import { hookCode } from '../wire/hooks.ts'
 import { batchLimits } from '../wire/limits.ts'
-import { beginSlice, type Control, endSlice, isAttached, setOpenCalls } from './control.ts'
+import {
+  beginSlice,
+  type Control,
+  endSlice,
+  isAttached,
+  isInterrupted,
+  setOpenCalls,
+} from './control.ts'
 import { type Ending, noReply, status, timedOut } from './endings.ts'
 import type { Engine } from './engines/engine.ts'
-import { errorText, FailSignal, Interrupted, invalidArgument } from './errors.ts'
-import { answerEnding, callHandler, encodeAnswer, isImmediate, mayFail } from './handlers.ts'
+import { invalidArgument } from './errors.ts'
+import { answerEnding, callHandler, encodeAnswer, errorEnding, isImmediate } from './handlers.ts'
 import { HostMap, HostSet } from './host-map.ts'
-import { type Invocation, newInvocation, runSlice } from './invocation.ts'
+import { deadlineOf, type Invocation, newInvocation, runSlice } from './invocation.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { Output } from './output.ts'
 import { ownCall } from './own-call.ts'
@@ -55,6 +62,7 @@ export class Runner {
   #queue: CallRecord[] = []
   #head = 0
   #current: Invocation | undefined
+  #wasInterrupted = false
   #sliceStartMs = 0
   readonly #outside: Invocation
 
@@ -96,11 +104,10 @@ export class Runner {
     while (this.#head < this.#queue.length) {
       const next = this.#queue[this.#head]
       if (!next) break
-      const deadlineMs = this.#deadlineOf(next)
+      const deadlineMs = deadlineOf(next, this.#deps)
       const { guard } = this.#deps.engine
       const runIn = alone ? guard.runAlone : guard.run
-      const ended = runIn(deadlineMs, () => this.#drain(deadlineMs))
-      if (ended === 'interrupted') this.#afterInterrupt()
+      if (runIn(deadlineMs, () => this.#drain(deadlineMs)) === 'interrupted') this.#afterInterrupt()
       if (this.output.byteCount > batchLimits.bodyBytes) this.#deps.flush()
     }
     this.#queue = []
@@ -112,10 +119,18 @@ export class Runner {
 
   /** Whether an interrupt has ended a run that was alone: what follows it has been done. */
   recover(): boolean {
-    if (!this.#deps.engine.guard.takeInterrupt()) return false
-    this.#afterInterrupt()
+    this.#findInterrupt()
+    if (!this.#wasInterrupted) return false
+    this.#wasInterrupted = false
     this.run()
     return true
+  }
+
+  /** Other work of the turn may come before `recover`. */
+  #findInterrupt(): void {
+    if (!this.#deps.engine.guard.takeInterrupt()) return
+    this.#wasInterrupted = true
+    this.#afterInterrupt()
   }
 
   /** Commits the slices that have ended by suspending, and starts calls that waited for others. */
@@ -139,10 +154,12 @@ export class Runner {
 
   /**
    * What computes now. A handler that has settled may have left timers behind: they run outside of
-   * all handlers, except that what was given up stays so.
+   * all handlers, except that what was given up stays so. What is interrupted computes no more.
    */
   get invocation(): Invocation {
-    const found = this.#current ?? this.#deps.engine.scope.current()
+    const { control, engine } = this.#deps
+    const running = isInterrupted(control) ? undefined : this.#current
+    const found = running ?? engine.scope.current()
     if (found === undefined || (found.state === 'settled' && !found.gaveUp)) return this.#outside
     return found
   }
@@ -210,11 +227,6 @@ export class Runner {
     this.#queue[this.#queue.length] = call
   }
 
-  #deadlineOf(call: CallRecord): number {
-    const isTick = call.hook === hookCode.on_tick || call.hook === hookCode.state_sync
-    return isTick ? this.#deps.tickDeadlineMs : this.#deps.deadlineMs
-  }
-
   /** Runs under the guard: an interrupt may strike between any two calls of functions. */
   #drain(deadlineMs: number): void {
     const { clock, engine } = this.#deps
@@ -222,7 +234,7 @@ export class Runner {
     this.#sliceStartMs = clock.monotonicMs()
     while (this.#head < this.#queue.length && guard.mayBegin(this.#sliceStartMs)) {
       const call = this.#queue[this.#head]
-      if (!call || this.#deadlineOf(call) !== deadlineMs) return
+      if (!call || deadlineOf(call, this.#deps) !== deadlineMs) return
       if (this.output.byteCount > batchLimits.bodyBytes) return
       if (this.#skips(call)) this.#head += 1
       else if (this.#lanes.mustWait(call)) this.#head += 1
@@ -235,14 +247,13 @@ export class Runner {
     if (call.hook !== hookCode.on_tick || call.room_id === null) return false
     if (!this.#lanes.isBusy(call.room_id) || this.#deps.rooms.laneOf(call) === null) return false
     this.output.skipped()
-    const invocation = newInvocation(call, { startedMs: 0, deadlineMs: 0 })
-    this.#settle(invocation, noReply)
+    this.#settle(newInvocation(call, { startedMs: 0, deadlineMs: 0 }), noReply)
     return true
   }
 
   #start(call: CallRecord): void {
     const startedMs = this.#sliceStartMs
-    const invocation = newInvocation(call, { startedMs, deadlineMs: this.#deadlineOf(call) })
+    const invocation = newInvocation(call, { startedMs, deadlineMs: deadlineOf(call, this.#deps) })
     beginSlice(this.#deps.control, call.id)
     this.#current = invocation
     this.#head += 1
@@ -291,16 +302,17 @@ export class Runner {
       this.#lanes.occupy(invocation.call)
     }
     this.#suspended.add(invocation)
-    this.output.commit(invocation, 'suspended')
-    this.#current = undefined
     settleWith(
       result,
       (value) => this.#fulfilled(invocation, value),
       (error) => this.#rejected(invocation, error),
     )
+    this.output.commit(invocation, 'suspended')
+    this.#current = undefined
   }
 
   #fulfilled(invocation: Invocation, value: unknown): void {
+    this.#findInterrupt()
     if (invocation.state !== 'suspended') return
     const { call } = invocation
     if (!this.#checkRoom(invocation)) return
@@ -315,6 +327,7 @@ export class Runner {
   }
 
   #rejected(invocation: Invocation, error: unknown): void {
+    this.#findInterrupt()
     if (invocation.state !== 'suspended') return
     this.#failRoom(invocation)
     this.#endSuspended(invocation, this.#errorEnding(error, invocation.call))
@@ -381,13 +394,6 @@ export class Runner {
   }
 
   #errorEnding(error: unknown, call: CallRecord | undefined): Ending {
-    if (error instanceof Interrupted) return timedOut
-    const chosen = call && mayFail(call) ? FailSignal.read(error) : undefined
-    if (chosen !== undefined) {
-      const { text, more } = chosen
-      return { status: status.failed_with_text, length: this.output.place(more), text }
-    }
-    const text = errorText(this.#deps.engine.describe(error))
-    return { status: status.error, length: 0, text }
+    return errorEnding(error, call, { engine: this.#deps.engine, output: this.output })
   }
 }
