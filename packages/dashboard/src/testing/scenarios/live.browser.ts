@@ -152,7 +152,7 @@ export function liveTests(stage: () => LiveStage): void {
       await page.getByRole('img', { name: /Processor/ }).waitFor()
       await page.getByText(/free$/).waitFor()
       const row = page.getByRole('row').filter({ hasText: 'round' }).first()
-      await row.getByText('finished').waitFor()
+      await row.getByText('finished', { exact: true }).waitFor()
     })
   })
 
