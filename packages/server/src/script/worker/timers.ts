@@ -4,12 +4,15 @@ import { HostMap } from './host-map.ts'
 
 type Task = () => unknown
 
+/** A room, and those of its timers that wait. */
+type TimedRoom = { readonly room_id: number; readonly timers: Set<number> }
+
 /** What `after` and `every` were given; the node keeps the time. */
 export type Timers = {
   /** `repeats` marks a timer of `every`, which stays until it is cancelled. */
   add(name: string, task: Task, repeats: boolean): number
   /** A timer of `room.after`, which takes its turn among the handlers of the room. */
-  addOfRoom(roomId: number, task: Task): number
+  addOfRoom(room: TimedRoom, task: Task): number
   /** One of the worker's own, which no limit counts. */
   addOwn(task: Task): number
   /** The room of a timer of `room.after`; null for every other timer. */
@@ -22,7 +25,7 @@ export type Timers = {
 
 export function createTimers(): Timers {
   const timers = new HostMap<number, { task: Task; repeats: boolean; counts: boolean }>()
-  const rooms = new HostMap<number, number>()
+  const rooms = new HostMap<number, TimedRoom>()
   let last = 0
   let counted = 0
 
@@ -35,6 +38,7 @@ export function createTimers(): Timers {
 
   function remove(timer: number): boolean {
     if (timers.get(timer)?.counts) counted -= 1
+    rooms.get(timer)?.timers.delete(timer)
     rooms.delete(timer)
     return timers.delete(timer)
   }
@@ -46,13 +50,14 @@ export function createTimers(): Timers {
       }
       return put(task, { repeats, counts: true })
     },
-    addOfRoom(roomId, task) {
+    addOfRoom(room, task) {
       const timer = put(task, { repeats: false, counts: false })
-      rooms.set(timer, roomId)
+      rooms.set(timer, room)
+      room.timers.add(timer)
       return timer
     },
     addOwn: (task) => put(task, { repeats: false, counts: false }),
-    roomOf: (timer) => rooms.get(timer) ?? null,
+    roomOf: (timer) => rooms.get(timer)?.room_id ?? null,
     take(timer) {
       const found = timers.get(timer)
       if (found && !found.repeats) remove(timer)

@@ -58,6 +58,6 @@ function checkedMs(name: string, ms: unknown, least: number): number {
   return ms
 }
 
-function isTask(fn: unknown): fn is () => unknown {
+export function isTask(fn: unknown): fn is () => unknown {
   return typeof fn === 'function'
 }

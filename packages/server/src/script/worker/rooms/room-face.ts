@@ -2,6 +2,7 @@ import { limits } from '../../wire/limits.ts'
 import { op } from '../../wire/output-records.ts'
 import { type BindingHost, callerOf } from '../bindings/binding-host.ts'
 import { createMessagingBindings } from '../bindings/messaging.ts'
+import { isTask } from '../bindings/timers.ts'
 import { GuildhallError, invalidArgument } from '../errors.ts'
 import type { StateLabel, StateRoom } from './state-room.ts'
 
@@ -29,17 +30,12 @@ export function createFaces({ host, relabel }: FaceDeps) {
     if (typeof ms !== 'number' || !Number.isInteger(ms) || ms < 1 || ms > limits.timerDelayMs) {
       throw invalidArgument(`room.after: ms must be an integer of 1 to ${limits.timerDelayMs}`)
     }
-    if (typeof fn !== 'function') throw invalidArgument('room.after: fn is not a function')
+    if (!isTask(fn)) throw invalidArgument('room.after: fn is not a function')
     const { timersOfRoom } = limits
     if (room.timers.size >= timersOfRoom) {
       throw new GuildhallError('limit_exceeded', `room.after: more than ${timersOfRoom} timers`)
     }
-    const task = () => {
-      room.timers.delete(timer)
-      return fn()
-    }
-    const timer = host.timers.addOfRoom(room.room_id, task)
-    room.timers.add(timer)
+    const timer = host.timers.addOfRoom(room, fn)
     host.runner.wantTurnEnd()
     host.runner.timerOutput.timer(op.after, timer, ms)
     return timer

@@ -57,7 +57,7 @@ export class StateRoom {
   isSaveDue = false
   lastSaveMs = Number.NEGATIVE_INFINITY
   hasEnded = false
-  /** Timers of `room.after` that have not gone off. */
+  /** Timers of `room.after` that wait. */
   readonly timers = new HostSet<number>()
   /** What is sent behind the next sync. */
   readonly behindSync = new Output()

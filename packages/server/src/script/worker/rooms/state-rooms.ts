@@ -304,7 +304,6 @@ export class StateRooms {
       host.timers.cancel(timer)
       host.runner.timerOutput.timer(op.cancel, timer, 0)
     }
-    timers.clear()
   }
 
   /** The room is there from here on, and its state is what the node keeps first. */
