@@ -123,8 +123,8 @@ export class Box {
 
 /** What the receivers have of a slot. */
 export function jsonOf(slot: Slot): Json {
-  const { box } = slot
-  if (slot.value !== undefined) return slot.value
+  const { box, value } = slot
+  if (value !== undefined) return value
   if (box === undefined) return null
   const there = box.slots.filter(({ isThere }) => isThere)
   if (box.isArray) {

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../clock.ts'
  */
 export function startPulse(
   clock: Clock,
-  { everyMs, laterMs = 0 }: { everyMs: number; laterMs?: number | undefined },
+  { everyMs, laterMs = 0 }: { everyMs: number; laterMs?: number },
   task: () => void,
 ): Timer {
   const startMs = clock.monotonicMs() + laterMs
