@@ -8,7 +8,7 @@ import { imageSource, isImage } from '../worker/engines/python/interpreter/image
 const maker = new URL('../worker/engines/python/make-image.ts', import.meta.url)
 
 const keptMs = 30 * 86_400_000
-const namePattern = /^python-[0-9a-f]{16}\.image$/
+const namePattern = /^(python-[0-9a-f]{16}\.image|making-.{6})$/
 
 type Options = {
   packageDir: string
@@ -68,13 +68,13 @@ async function runMaker(packageDir: string, file: string): Promise<void> {
 
 const textMax = 2000
 
-/** Images of other versions that no start has used for long. */
+/** What no start has used for long: images of other versions, and what a killed start has left. */
 async function removeUnused(folder: string, nowMs: number): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!namePattern.test(name)) continue
     const file = join(folder, name)
     // Another process may have removed it meanwhile.
     const found = await stat(file).catch(() => undefined)
-    if (found && found.mtimeMs < nowMs - keptMs) await rm(file, { force: true })
+    if (found && found.mtimeMs < nowMs - keptMs) await rm(file, { recursive: true, force: true })
   }
 }
