@@ -13,7 +13,7 @@ import { createFaces } from './room-face.ts'
 import type { RoomMember } from './room-followers.ts'
 import { StateBudget } from './state-budget.ts'
 import { StateProblem } from './state-copy.ts'
-import { StateRoom, type StateRoomIdentity } from './state-room.ts'
+import { type StateLabel, StateRoom, type StateRoomIdentity } from './state-room.ts'
 import { StateSyncs } from './state-syncs.ts'
 import { reportTwice, reportUntracked } from './tested-states.ts'
 
@@ -40,8 +40,8 @@ type Attached = {
 export class StateRooms {
   readonly #deps: StateRoomsDeps
   readonly #rooms = new HostMap<number, StateRoom>()
-  /** Their states are being made again. */
-  readonly #restoring = new HostMap<number, StateRoom>()
+  /** Their states are being made, or made again. */
+  readonly #making = new HostMap<number, StateRoom>()
   readonly #budget: StateBudget
   readonly #checkpoints: Checkpoints
   readonly #syncs: StateSyncs
@@ -75,7 +75,7 @@ export class StateRooms {
   laneOf(call: CallRecord): number | null {
     if (call.hook === hookCode.state_restore) return call.room_id
     // One that is yet to be made again has its calls wait.
-    const room = this.#roomOf(call) ?? this.#roomOf(call, { rooms: this.#restoring })
+    const room = this.#roomOf(call) ?? this.#roomOf(call, { rooms: this.#making })
     if (room === undefined) return null
     if (call.hook === hookCode.on_rpc && room.definition.methods[call.text ?? ''] === undefined) {
       return null
@@ -157,7 +157,10 @@ export class StateRooms {
 
   /** The state is as it was before the slice. */
   sliceFailed(call: CallRecord): void {
-    if (call.hook === hookCode.state_restore) this.#restoring.delete(call.room_id ?? 0)
+    if (call.hook === hookCode.state_create || call.hook === hookCode.state_restore) {
+      this.#forget(call.room_id ?? 0)
+      return
+    }
     const room = this.#roomOf(call, { withOwn: true })
     if (room === undefined) return
     if (call.hook === hookCode.state_sync) this.#syncs.lost(room)
@@ -176,7 +179,7 @@ export class StateRooms {
   }
 
   byId(roomId: number): StateRoom | undefined {
-    return this.#rooms.get(roomId) ?? this.#restoring.get(roomId)
+    return this.#rooms.get(roomId) ?? this.#making.get(roomId)
   }
 
   relabel(roomId: number, label: unknown): void {
@@ -247,10 +250,11 @@ export class StateRooms {
     const definition = this.#deps.registry.rooms[identity.definition]
     if (definition?.create === undefined) throw new StateProblem('there is no such definition')
     const { room_id, match_id, name } = identity
+    const room = this.#newRoom(identity, 0)
     const made = definition.create({ ...context(call), room_id, match_id, name, options }, options)
     return then(made, (result) => {
       const { state, label } = pairOf(result)
-      this.#begin({ ...identity, label: { ...identity.label, ...label } }, state, 0)
+      this.#begin(room, state, { ...identity.label, ...label })
       return label === undefined ? {} : { label }
     })
   }
@@ -263,36 +267,34 @@ export class StateRooms {
     }
     const definition = this.#deps.registry.rooms[identity.definition]
     if (definition === undefined) throw new StateProblem('there is no such definition')
-    const room = this.#newRoom(identity, state, seq)
+    const room = this.#newRoom(identity, seq)
+    room.setState(state)
     for (const member of members) room.enter(Object.freeze(member))
-    this.#restoring.set(room.room_id, room)
     const made = definition.restore === undefined ? state : definition.restore(state, room.face)
     return then(made, (result) => {
-      // The node has given up one that took too long, and has closed it.
-      const isWanted = this.#restoring.get(room.room_id) === room
-      if (isWanted) this.#begin(identity, result, seq, room)
+      this.#begin(room, result, identity.label)
       return {}
     })
   }
 
-  #newRoom(identity: StateRoomIdentity, state: unknown, seq: number): StateRoom {
+  #newRoom(identity: StateRoomIdentity, seq: number): StateRoom {
     const definition = this.#deps.registry.rooms[identity.definition]
     if (definition === undefined) throw new StateProblem('there is no such definition')
     const room = new StateRoom(definition, identity, { seq, budget: this.#budget })
-    room.setState(state)
     room.face = this.#attached?.faceOf(room) ?? {}
+    this.#making.set(room.room_id, room)
     return room
   }
 
   #forget(roomId: number): void {
-    const room = this.#rooms.get(roomId)
-    this.#restoring.delete(roomId)
+    const room = this.byId(roomId)
     if (room === undefined) return
     room.hasEnded = true
     this.#cancelTimers(room)
     this.#budget.remove(room.copy)
     room.definition.guest?.forget(roomId)
     this.#rooms.delete(roomId)
+    this.#making.delete(roomId)
   }
 
   /** The node has room for those of the rooms that are there. */
@@ -307,14 +309,15 @@ export class StateRooms {
   }
 
   /** The room is there from here on, and its state is what the node keeps first. */
-  #begin(identity: StateRoomIdentity, state: unknown, seq: number, made?: StateRoom): void {
-    const room = made ?? this.#newRoom(identity, state, seq)
+  #begin(room: StateRoom, state: unknown, label: StateLabel): void {
+    // The node has given up one that took too long.
+    if (this.#making.get(room.room_id) !== room) return
     room.setState(state)
     room.takeState()
     room.acceptState()
     this.#rooms.set(room.room_id, room)
-    this.#restoring.delete(room.room_id)
-    this.relabel(room.room_id, identity.label)
+    this.#making.delete(room.room_id)
+    this.relabel(room.room_id, label)
     room.isUnsaved = true
     const output = this.#output()
     if (output !== undefined) this.#checkpoints.save(room, output)
