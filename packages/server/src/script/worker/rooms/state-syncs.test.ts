@@ -117,4 +117,8 @@ it('[R-STA-2] an interrupt before a sync is queued leaves none that nothing lead
   syncs.lost(room)
   waiting.pop()?.()
   expect(called).toEqual([hookCode.state_sync])
+  // Nor does one before the sync has begun.
+  syncs.lost(room)
+  waiting.pop()?.()
+  expect(called).toHaveLength(2)
 })

@@ -60,6 +60,7 @@ export class StateSyncs {
   lost(room: StateRoom): void {
     room.followers.interrupted()
     room.isUnsent = true
+    room.isSyncDue = false
     const handler = `${room.definition.name}.view`
     this.#deps.output()?.fault(handler, '\ninterrupted at its deadline')
     if (room.isRetryDue) return
