@@ -44,7 +44,7 @@ export const matchColumn: Column<LogLine> = {
 export function MatchLink({ id }: { id: string }) {
   return (
     <Link to="/match-records/$id" params={{ id }} title={id}>
-      {useMatchName(id)}
+      <Text>{useMatchName(id)}</Text>
     </Link>
   )
 }
