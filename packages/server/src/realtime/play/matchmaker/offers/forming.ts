@@ -1,15 +1,14 @@
 import type { Clock } from '../../../../kernel/clock.ts'
 import type { Log } from '../../../../kernel/log/log.ts'
 import { nobody } from '../../../../kernel/play/calls.ts'
-import type { AnsweringHook, RoomHooks } from '../../../../kernel/play/room-hooks.ts'
-import type { Label } from '../../../../kernel/play/rooms.ts'
+import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
 import type { AccountKey, Accounts } from '../../accounts.port.ts'
 import type { Coordination } from '../../coordination.port.ts'
 import {
   defaultLabel,
   labelFrom,
+  noteProblem,
   stateLabel,
-  type Verdict,
 } from '../../rooms/requests/label-answers.ts'
 import type { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
@@ -66,15 +65,10 @@ export function createForming(deps: FormingDeps) {
     )
     const answer = await hooks.matched({ room_id: room.id, members })
     const said = labelFrom(answer, room.label)
-    noteProblem('on_matchmaker_matched', said)
+    noteProblem(hooks, 'on_matchmaker_matched', said)
     if (room.phase === 'ended' || said.verdict !== 'yes' || said.value === room.label) return
     const { max_players } = said.value
     if (max_players === 0 || max_players >= members.length) rooms.relabel(room, said.value)
-  }
-
-  function noteProblem(hook: AnsweringHook, said: Verdict<Label>): void {
-    if (said.verdict !== 'failed' || said.problem === undefined) return
-    hooks.misanswered(hook, said.problem)
   }
 
   /** False when the definition that the label names cannot make a state. */
@@ -85,7 +79,7 @@ export function createForming(deps: FormingDeps) {
     rooms.expectState(id)
     const answer = await hooks.stateCreate(nobody, { room: identity, options: '{}' })
     const said = stateLabel(answer, label)
-    noteProblem('state_create', said)
+    noteProblem(hooks, 'state_create', said)
     if (said.verdict === 'failed' || room.phase === 'ended') {
       rooms.refuseState(id)
       hooks.stateDrop(id)

@@ -1,5 +1,5 @@
 import { type JsonObject, roomTextBytesMax, stringifyExact } from '@guildhall/contract'
-import type { HookAnswer } from '../../../../kernel/play/room-hooks.ts'
+import type { AnsweringHook, HookAnswer, RoomHooks } from '../../../../kernel/play/room-hooks.ts'
 import type { Label } from '../../../../kernel/play/rooms.ts'
 
 const propertiesBytesMax = 1024
@@ -31,6 +31,16 @@ type Refused = { verdict: 'refused'; text: string | null }
 const failed = { verdict: 'failed' } as const
 const noAnswer = (problem: string) => ({ verdict: 'failed', problem }) as const
 
+/** Reports what is wrong with an answer; that a handler failed is reported already. */
+export function noteProblem(
+  hooks: Pick<RoomHooks, 'misanswered'>,
+  hook: AnsweringHook,
+  said: Verdict<unknown>,
+): void {
+  if (said.verdict !== 'failed' || said.problem === undefined) return
+  hooks.misanswered(hook, said.problem)
+}
+
 /** What `on_room_create` said; members that it leaves out are those of `base`. */
 export function labelFrom(answer: HookAnswer, base: Label): Verdict<Label> {
   if (answer.status === 'absent') return { verdict: 'yes', value: base }
@@ -42,7 +52,7 @@ export function labelFrom(answer: HookAnswer, base: Label): Verdict<Label> {
     if (isRoomText(value)) return { verdict: 'yes', value: { ...base, map: value } }
     return noAnswer('the map that it returned is too long, or has control characters')
   }
-  if (!isObject(value)) return noAnswer('it returned no label, map, refusal or nothing')
+  if (!isObject(value)) return noAnswer('it returned neither a label, a map, a refusal nor nothing')
   if (Object.hasOwn(value, 'refuse')) return refusalFrom(value)
   const wrong = Object.entries(value).find(([name, member]) => {
     const check = memberChecks.get(name)

@@ -153,7 +153,7 @@ describe('refusals', () => {
         ['map of the label that it returned is not valid', 'on_room_create'],
         ['mode of the label that it returned is not valid', 'on_room_create'],
         ['properties of the label that it returned is not valid', 'on_room_create'],
-        ['it returned no label, map, refusal or nothing', 'on_room_create'],
+        ['it returned neither a label, a map, a refusal nor nothing', 'on_room_create'],
       ]),
     )
     script.onRoomCreate = () => ({ status: 'failed' })

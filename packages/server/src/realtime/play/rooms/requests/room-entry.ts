@@ -1,7 +1,7 @@
 import { kinds, roomRejectBody } from '@guildhall/contract'
 import type { Clock } from '../../../../kernel/clock.ts'
 import type { Log } from '../../../../kernel/log/log.ts'
-import type { AnsweringHook, RoomHooks } from '../../../../kernel/play/room-hooks.ts'
+import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
 import type { Label } from '../../../../kernel/play/rooms.ts'
 import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
 import type { GatewayMetrics } from '../../../metrics.ts'
@@ -13,7 +13,7 @@ import type { RoomsConfig } from '../config.ts'
 import type { PresenceCosts } from '../presence-costs.ts'
 import type { Room } from '../room.ts'
 import type { Rooms } from '../rooms.ts'
-import { admissionFrom, defaultLabel, labelFrom, stateLabel } from './label-answers.ts'
+import { admissionFrom, defaultLabel, labelFrom, noteProblem, stateLabel } from './label-answers.ts'
 import type { EnterRequest } from './room-request.ts'
 
 export type RoomEntryDeps = {
@@ -177,19 +177,13 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     })
     if (!isThere(asker)) return undefined
     const admission = admissionFrom(answer)
-    if (admission.verdict === 'failed') {
-      noteProblem('on_room_join', admission.problem)
-      return 'join check failed'
-    }
+    noteProblem(hooks, 'on_room_join', admission)
+    if (admission.verdict === 'failed') return 'join check failed'
     if (admission.verdict === 'refused') return admission.text ?? 'join refused'
     // The room may have changed while the script was asked.
     const after = objection(asker, room)
     if (typeof after === 'string') return after
     return admit(asker, after.room)
-  }
-
-  function noteProblem(hook: AnsweringHook, problem: string | undefined): void {
-    if (problem !== undefined) hooks.misanswered(hook, problem)
   }
 
   const join = (...request: Parameters<typeof askToJoin>) =>
@@ -263,10 +257,8 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const base = defaultLabel(name ?? '')
     const isChosen = answer.status === 'absent'
     const label = labelFrom(answer, isChosen ? withChosenMode(base, options) : base)
-    if (label.verdict === 'failed') {
-      noteProblem('on_room_create', label.problem)
-      return 'room creation failed'
-    }
+    noteProblem(hooks, 'on_room_create', label)
+    if (label.verdict === 'failed') return 'room creation failed'
     if (label.verdict === 'refused') return label.text ?? 'room creation refused'
     if (!mayMake(name)) return unavailable
     if (hooks.definesRoom(label.value.mode)) {
@@ -297,7 +289,7 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     rooms.expectState(ids.room_id)
     const answer = await hooks.stateCreate(asker.participant.context, { room, options })
     const said = stateLabel(answer, base)
-    if (said.verdict === 'failed') noteProblem('state_create', said.problem)
+    noteProblem(hooks, 'state_create', said)
     const label = said.verdict === 'yes' ? said.value : undefined
     const isWanted = label !== undefined && isThere(asker) && mayMake(name)
     if (!isWanted) {
