@@ -6,7 +6,7 @@ import { MatchLink } from './log-lines.tsx'
 vi.mock('@tanstack/react-router', () => ({ Link: 'a' }))
 vi.mock('../../data/match-names.ts', () => ({ useMatchName: () => 'a\u202eb …1234' }))
 
-it('[H-OPS-1] the name that players gave a match is only ever text', () => {
+it('the name that players gave a match is only ever text', () => {
   const drawn = renderToStaticMarkup(createElement(MatchLink, { id: 'mt1-1234' }))
   expect(drawn).toContain('<bdi>a<span class="odd-letter"')
 })
