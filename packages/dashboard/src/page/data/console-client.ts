@@ -2,6 +2,7 @@ import { type ConsoleClient, createConsoleClient, GuildhallError } from '@guildh
 import { QueryClient } from '@tanstack/react-query'
 import { session } from '../session/session.ts'
 import { answered } from './answering-node.ts'
+import { freshMs } from './pace.ts'
 
 let latest: { token: string; client: ConsoleClient } | undefined
 
@@ -28,7 +29,7 @@ export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       networkMode: 'always',
-      staleTime: 5_000,
+      staleTime: freshMs,
       retry: (failures, error) => failures < 1 && isPassing(error),
       retryDelay: 400,
     },

@@ -23,6 +23,9 @@ export const pace = {
   day: 300_000,
 } as const
 
+/** What is younger is not read again because somebody comes back to it. */
+export const freshMs = 5_000
+
 /** Lists that come as a whole are read as seldom as if they came in pages of so many rows. */
 const pageRows = 200
 

@@ -5,6 +5,7 @@ import { jsonText } from '../../model/json.ts'
 import { call } from './console-client.ts'
 import { type Following, useFollowing } from './following.ts'
 import { eachOnce, type Follow } from './joined.ts'
+import { byPages, freshMs } from './pace.ts'
 import type { Page, ReadKey } from './pages.ts'
 
 type ReadOptions<T> = {
@@ -86,6 +87,7 @@ export function usePages<Row, Cursor>(
     initialPageParam: undefined as Cursor | undefined,
     getNextPageParam: ({ next }: Page<Row, Cursor>) => next,
     placeholderData: keepPreviousData,
+    staleTime: ({ state }) => byPages(freshMs, state.data?.pages ?? []),
     // Whoever comes back finds what they read where it was: a list that follows reads its top.
     refetchOnWindowFocus: follow === undefined,
     refetchInterval: ({ state }) => everyMs?.(state.data?.pages ?? []) ?? false,

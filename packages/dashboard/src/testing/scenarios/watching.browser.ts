@@ -48,6 +48,38 @@ export function watchingTests(stage: () => LiveStage): void {
     })
   })
 
+  it('coming back reads a list the more seldom, the more of its pages are there', async () => {
+    await stage().with(async ({ page, open }) => {
+      const text = { name: 'one of many', description: '' }
+      const numbers = { member_count: 0, max_size: 0, created_at_unix_ms: 1, revision: 1 }
+      await page.route('**/console/v1/groups?*', (route) => {
+        const offset = Number(new URL(route.request().url()).searchParams.get('offset'))
+        const items = Array.from({ length: 200 }, (_, at) => ({
+          id: offset + at,
+          ...text,
+          ...numbers,
+        }))
+        return route.fulfill({ json: { items, total: 800 } })
+      })
+      await open('/groups')
+      await page.locator('[data-row="0"]').focus()
+      await expect
+        .poll(async () => {
+          await page.keyboard.press('End')
+          return page.getByText('800', { exact: true }).count()
+        })
+        .toBe(1)
+      const requests = requestsOf(page)
+      const asked = () => requests.paths().filter((path) => path === '/console/v1/groups').length
+      await page.evaluate(comeBack)
+      await expect.poll(() => requests.paths()).toContain('/status')
+      await requests.answered()
+      expect(asked()).toBe(0)
+      await page.evaluate(comeBack)
+      await expect.poll(asked).toBe(4)
+    })
+  })
+
   it('lines of the script follow, and twelve wait while somebody reads', async () => {
     const { client } = stage().node
     const say = (word: string, times: number) =>
