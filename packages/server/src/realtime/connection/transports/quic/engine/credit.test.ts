@@ -81,6 +81,19 @@ test('[R-QU-7, R-BP-1] while the peer has a buffer to acknowledge the engine is 
   expect(waiting).toBe(transportBufferBytesMax - 96 * 1024)
 })
 
+test('[R-QU-11, R-CLS-2] a close waits for what the peer has not acknowledged, a second at most', () => {
+  let waiting = 10
+  const memoryOf = () => ({ unacknowledgedBytes: () => waiting })
+  const roundTripMs = () => 40
+  const server = { send: () => true, memoryOf, roundTripMs } as unknown as CoreServer
+  const peer = new Peer(1, { address: '127.0.0.1:1', key: '', server, handle: 1 })
+  peer.send({ stream: 3, bytes: new Uint8Array(waiting), fin: false }, 500)
+  peer.beginClose({ code: 4004, reason: new Uint8Array(), drains: true }, 520)
+  expect(peer.closeAtMs()).toBe(1520)
+  waiting = 0
+  expect(peer.closeAtMs()).toBe(620)
+})
+
 test('[R-TR-3, R-QU-2] of datagrams that left while others wait each is reported', () => {
   let room = 10
   const datagram = () => room-- > 0

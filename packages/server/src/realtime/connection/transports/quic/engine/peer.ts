@@ -1,4 +1,5 @@
 import { transportBufferBytesMax } from '../../transport.ts'
+import type { ConnectionMemory } from './connection-memory.ts'
 import type { CoreServer } from './core.ts'
 import { datagramsMax } from './engine.ts'
 
@@ -68,7 +69,7 @@ export class Peer {
 
   /** What the engine holds of it beyond what an idle connection has. */
   get heldBytes(): number {
-    return this.server.memoryOf(this.handle).heldBytes() + this.#fullBytes
+    return this.#memory.heldBytes() + this.#fullBytes
   }
 
   /** Whether bytes wait until the peer has acknowledged others. */
@@ -108,10 +109,14 @@ export class Peer {
     }
   }
 
+  get #memory(): ConnectionMemory {
+    return this.server.memoryOf(this.handle)
+  }
+
   /** The engine is asked once it may have too much. */
   #hasRoom(): boolean {
     if (this.#unacknowledgedBytes < unacknowledgedBytesMax) return true
-    this.#unacknowledgedBytes = this.server.memoryOf(this.handle).unacknowledgedBytes()
+    this.#unacknowledgedBytes = this.#memory.unacknowledgedBytes()
     return this.#unacknowledgedBytes < unacknowledgedBytesMax
   }
 
@@ -202,13 +207,13 @@ export class Peer {
   }
 
   /**
-   * When its close may be sent: it overtakes data, and the engine does not say what the peer has
-   * acknowledged, so three round trips after the last bytes stand for that.
+   * When its close may be sent, which overtakes data: what was lost is sent again before it, and a
+   * peer has three round trips after the last bytes to read them.
    */
   closeAtMs(): number {
     const { byMs, drains } = this.end ?? { byMs: 0, drains: false }
     if (!drains) return 0
-    if (!this.isDrained) return byMs
+    if (!this.isDrained || this.#memory.unacknowledgedBytes() > 0) return byMs
     if (this.#sentAtMs === undefined) return 0
     const waitMs = 3 * this.server.roundTripMs(this.handle)
     const boundedMs = Math.min(closeWaitMsMax, Math.max(closeWaitMsMin, waitMs))
