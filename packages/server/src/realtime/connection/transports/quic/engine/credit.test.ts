@@ -81,6 +81,16 @@ test('[R-QU-7, R-BP-1] while the peer has a buffer to acknowledge the engine is 
   expect(waiting).toBe(transportBufferBytesMax - 96 * 1024)
 })
 
+test('[R-QU-5] of a paused peer 64 packets are kept, the first ones and the newest', () => {
+  const peer = new Peer(1, { address: '', key: '', server: {} as CoreServer, handle: 1 })
+  peer.held = []
+  const packets = Array.from({ length: 66 }, (_, at) => Uint8Array.of(at))
+  const kept = packets.map((packet) => peer.hold(packet))
+  expect(kept).toEqual(packets.map((_, at) => at < 64))
+  expect(peer.release()).toEqual(packets[0])
+  expect(peer.resume()).toEqual([...packets.slice(1, 63), packets[65]])
+})
+
 test('[R-QU-11, R-CLS-2] a close waits for what the peer has not acknowledged, a second at most', () => {
   let waiting = 10
   const memoryOf = () => ({ unacknowledgedBytes: () => waiting })

@@ -5,9 +5,8 @@ import { datagramsMax } from './engine.ts'
 
 type Chunk = { stream: number; bytes: Uint8Array; fin: boolean }
 
-/** Packets of a paused peer that are kept; QUIC sends again what is lost. */
+/** Packets of a paused peer that are kept, 2 KiB each at most; QUIC sends again what is lost. */
 const heldPacketsMax = 64
-const heldBytesMax = 256 * 1024
 /**
  * What the engine is given of a chunk at once, and what it may have that the peer has not
  * acknowledged: it keeps all of that, and what a peer lets it send has no bound.
@@ -42,7 +41,6 @@ export class Peer {
   releasedAtMs = 0
   farewell: { stream: number; bytes: Uint8Array } | undefined
   end: { code: number; reason: Uint8Array; byMs: number; drains: boolean } | undefined
-  #heldBytes = 0
   #chunks: Chunk[] = []
   #datagrams: Uint8Array[] = []
   #fullStream: number | undefined
@@ -177,32 +175,22 @@ export class Peer {
    * it may be the end of the connection, which nobody sends again.
    */
   hold(packet: Uint8Array): boolean {
-    const { held } = this
-    if (held === undefined) return false
-    let isWhole = true
-    while (held.length >= heldPacketsMax || this.#heldBytes + packet.length > heldBytesMax) {
-      const last = held.pop()
-      if (last === undefined) return false
-      this.#heldBytes -= last.length
-      isWhole = false
-    }
+    const { held = [] } = this
+    const isFull = held.length >= heldPacketsMax
+    if (isFull) held.pop()
     // The socket uses its memory again.
     held.push(Uint8Array.from(packet))
-    this.#heldBytes += packet.length
-    return isWhole
+    return !isFull
   }
 
   /** Takes the oldest packet that is held. */
   release(): Uint8Array | undefined {
-    const packet = this.held?.shift()
-    this.#heldBytes -= packet?.length ?? 0
-    return packet
+    return this.held?.shift()
   }
 
   resume(): Uint8Array[] {
     const held = this.held ?? []
     this.held = undefined
-    this.#heldBytes = 0
     return held
   }
 
