@@ -51,13 +51,32 @@ guildhall.room('den', {
 guildhall.on_rpc('refuse', () => guildhall.fail('no'))
 guildhall.on_rpc('look', () => 'nothing')`
 
-async function serve() {
+/** Counts how often its state is read. */
+const counted = `
+let reads = 0
+let wake
+const woken = () => new Promise((go) => { wake = go })
+guildhall.room('den', {
+  create: () => ({ counted: null }),
+  rpc: {
+    async wait(ctx, body, room) {
+      room.state.counted = { get n() { reads += 1; return reads } }
+      await woken()
+      await woken()
+      return 'done'
+    },
+  },
+})
+guildhall.on_rpc('wake', () => wake())
+guildhall.on_rpc('reads', () => String(reads))`
+
+async function serve(text = script, tier: 'trusted' | 'sandboxed' = 'trusted') {
   const saved: number[] = []
   const states = new Map<number, string>()
   const rooms = new Map<number, StateRoomIdentity>()
   const harness = await startHarness({
-    files: { 'main.js': script },
-    config: { deadline_ms: 500 },
+    files: { 'main.js': text },
+    config: { deadline_ms: 500, tier },
     states: {
       saveState({ room_id, text }) {
         saved.push(room_id)
@@ -114,6 +133,24 @@ it('[S-STA-1] [S-STA-2] what else runs for a room neither ends nor undoes a slic
   const failed = { error: expect.any(String) }
   expect(await together('addInVain', 'look')).toEqual([failed, 'nothing'])
   expect(await rpc('n', '', about)).toBe('1')
+})
+
+it('[R-STA-2] a state whose handler waits is read when a slice of it has ended, not each turn', async () => {
+  const { enter, rpc } = await serve(counted, 'sandboxed')
+  const { about } = await enter(5)
+  const waits = rpc('wait', '', about)
+  const reads = async () => Number(await rpc('reads', '', about))
+  await reads()
+  const first = await reads()
+  expect(first).toBeGreaterThan(0)
+  for (let turn = 0; turn < 5; turn += 1) expect(await reads()).toBe(first)
+  await rpc('wake', '', about)
+  await reads()
+  const second = await reads()
+  expect(second).toBeGreaterThan(first)
+  expect(await reads()).toBe(second)
+  await rpc('wake', '', about)
+  expect(await waits).toBe('done')
 })
 
 it('[S-LIM-6] the timers of a room end with it, and cancelled ones do not count', async () => {

@@ -58,7 +58,7 @@ export class Runner {
   /** Invocations with commands of later slices that have not been committed. */
   #pending: Invocation[] = []
   /** Suspended invocations of rooms with state, whose slices end unseen. */
-  readonly #inRooms = new HostSet<Invocation>()
+  readonly #unseen = new HostSet<Invocation>()
   #queue: CallRecord[] = []
   #head = 0
   #current: Invocation | undefined
@@ -105,8 +105,7 @@ export class Runner {
       const next = this.#queue[this.#head]
       if (!next) break
       const deadlineMs = deadlineOf(next, this.#deps)
-      const { guard } = this.#deps.engine
-      const runIn = alone ? guard.runAlone : guard.run
+      const runIn = this.#deps.engine.guard[alone ? 'runAlone' : 'run']
       if (runIn(deadlineMs, () => this.#drain(deadlineMs)) === 'interrupted') this.#afterInterrupt()
       if (this.output.byteCount > batchLimits.bodyBytes) this.#deps.flush()
     }
@@ -144,7 +143,8 @@ export class Runner {
       if (!invocation?.pending || !this.#checkRoom(invocation)) continue
       if (invocation.pending) this.#commitPending(invocation)
     }
-    for (const invocation of this.#inRooms) this.#checkRoom(invocation)
+    for (const invocation of this.#unseen) this.#checkRoom(invocation)
+    if (this.#deps.engine.scope.resumes) this.#unseen.clear()
     this.timerOutput.moveAll(this.output)
     this.output.commit(undefined, 'settled')
     if (this.#head < this.#queue.length) this.run()
@@ -229,9 +229,8 @@ export class Runner {
 
   /** Runs under the guard: an interrupt may strike between any two calls of functions. */
   #drain(deadlineMs: number): void {
-    const { clock, engine } = this.#deps
-    const { guard } = engine
-    this.#sliceStartMs = clock.monotonicMs()
+    const { guard } = this.#deps.engine
+    this.#sliceStartMs = this.#deps.clock.monotonicMs()
     while (this.#head < this.#queue.length && guard.mayBegin(this.#sliceStartMs)) {
       const call = this.#queue[this.#head]
       if (!call || deadlineOf(call, this.#deps) !== deadlineMs) return
@@ -298,7 +297,8 @@ export class Runner {
     invocation.pending = own.isEmpty ? undefined : own
     if (invocation.pending) this.#pending[this.#pending.length] = invocation
     if (invocation.call) {
-      if (this.#deps.rooms.laneOf(invocation.call) !== null) this.#inRooms.add(invocation)
+      invocation.isInRoom = this.#deps.rooms.laneOf(invocation.call) !== null
+      if (invocation.isInRoom) this.#unseen.add(invocation)
       this.#lanes.occupy(invocation.call)
     }
     this.#suspended.add(invocation)
@@ -336,7 +336,7 @@ export class Runner {
   /** What a slice after the first has made of a room's state; false when that ended the call. */
   #checkRoom(invocation: Invocation): boolean {
     const { call } = invocation
-    if (call === undefined || !this.#inRooms.has(invocation)) return true
+    if (call === undefined || !invocation.isInRoom) return true
     try {
       const output = invocation.pending ?? this.output
       const room = this.#deps.rooms.sliceEnded(call, output)
@@ -357,7 +357,8 @@ export class Runner {
   #endSuspended(invocation: Invocation, ending: Ending): void {
     invocation.pending = undefined
     this.#suspended.delete(invocation)
-    this.#inRooms.delete(invocation)
+    this.#unseen.delete(invocation)
+    invocation.isInRoom = false
     this.#settle(invocation, ending)
     if (invocation.call) this.#lanes.release(invocation.call)
     this.#deps.wantTurnEnd()

@@ -77,6 +77,8 @@ export type Scope = {
   run<A, B, R>(invocation: Invocation, fn: (a: A, b: B) => R, a: A, b: B): R
   /** Undefined outside of all invocations. */
   current(): Invocation | undefined
+  /** Whether every slice after the first runs through `EngineDeps.resume`. */
+  readonly resumes: boolean
 }
 
 export type EngineDeps = {

@@ -48,6 +48,7 @@ export function createGuest(clock: Pick<Clock, 'monotonicMs'>): Guest {
         }
       },
       current: () => current,
+      resumes: true,
     },
     isLate,
     isOverdue,

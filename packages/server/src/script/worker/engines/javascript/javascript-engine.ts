@@ -68,6 +68,7 @@ function createScope(): { scope: Scope; abandon: () => void } {
     scope: {
       run: (invocation, fn, a, b) => storage.run(invocation, fn, a, b),
       current: () => storage.getStore(),
+      resumes: false,
     },
     abandon: () => storage.disable(),
   }
