@@ -7,6 +7,8 @@ const recordsMax = 200
 /** A match has one name as long as it is kept; only newer ones come. */
 const freshMs = 60_000
 
+export const matchNamesKey = ['matchRecords', 'names']
+
 /** What matches are called, by their ids: name and end of the id, for many have one name. */
 export async function readMatchNames(client: ConsoleClient): Promise<ReadonlyMap<string, string>> {
   const { items } = await client.matchRecords.list({ query: { limit: recordsMax } })
@@ -20,7 +22,7 @@ export async function readMatchNames(client: ConsoleClient): Promise<ReadonlyMap
 /** What a match is called; the end of its id where it has no name or is not one of the newest. */
 export function useMatchName(id: string): string {
   const names = useQuery({
-    queryKey: ['matchRecords', 'names'],
+    queryKey: matchNamesKey,
     queryFn: () => call(readMatchNames),
     staleTime: freshMs,
   })

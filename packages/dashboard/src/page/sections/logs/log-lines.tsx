@@ -44,7 +44,12 @@ export const matchColumn: Column<LogLine> = {
 export function MatchLink({ id }: { id: string }) {
   return (
     <Link to="/match-records/$id" params={{ id }} title={id}>
-      <Text>{useMatchName(id)}</Text>
+      <MatchName id={id} />
     </Link>
   )
+}
+
+/** Players may have given it, so it is shown as text that cannot turn what stands around it. */
+export function MatchName({ id }: { id: string }) {
+  return <Text>{useMatchName(id)}</Text>
 }
