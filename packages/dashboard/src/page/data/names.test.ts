@@ -1,5 +1,4 @@
 import { expect, it, vi } from 'vitest'
-import { readNames } from './names.ts'
 
 /** The requests that have no answer yet, in the order of their asking. */
 const asked = vi.hoisted((): { ids: string[]; answer(isFailing: boolean): void }[] => [])
@@ -7,6 +6,10 @@ const asked = vi.hoisted((): { ids: string[]; answer(isFailing: boolean): void }
 vi.mock('./console-client.ts', () => ({
   call: (read: (client: unknown) => unknown) => read({ consoleAccounts: { usernames } }),
 }))
+
+// Another test of this worker may have loaded it with what is mocked here.
+vi.resetModules()
+const { readNames } = await import('./names.ts')
 
 function usernames({ query: { user_ids: ids } }: { query: { user_ids: string[] } }) {
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest'
-import { nothingYet, type Progress, runImport } from './import-run.ts'
+import type { Progress } from './import-run.ts'
 
 type Sent = { objects: { key: string }[]; existing: string; dry_run: boolean }
 
@@ -17,6 +17,10 @@ vi.mock('../../data/console-client.ts', () => ({
       },
     }),
 }))
+
+// Another test of this worker may have loaded it with what is mocked here.
+vi.resetModules()
+const { nothingYet, runImport } = await import('./import-run.ts')
 
 beforeEach(() => void sent.splice(0))
 
