@@ -16,6 +16,7 @@ const endless: readonly (readonly [what: string, body: string, more?: string])[]
   ['searches', '/^(a+)+$/.test("a".repeat(40) + "b")'],
   ['allocates', 'for (let a = []; ; a = a.length > 1e4 ? [] : a) a.push({})'],
   ['sends', 'for (;;) { try { guildhall.send(1, 100, "x") } catch {} }'],
+  ['loops in an async scope', 'scope.runInAsyncScope(() => { for (;;) {} })'],
   ['loops in an async function', 'await_()', 'async function await_() { for (;;) {} }'],
 ]
 
@@ -32,6 +33,8 @@ describe('a handler that computes too long', () => {
   const shared = shareHarness({
     files: {
       'main.ts': `
+        import { AsyncResource } from 'node:async_hooks'
+        const scope = new AsyncResource('game')
         let state = 0
         ${endless
           .map(([, body, more = ''], n) => {

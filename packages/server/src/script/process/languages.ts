@@ -20,9 +20,15 @@ type Language = {
 /** A port of its own, found where it listens and by no line on stderr. */
 const inspectorFlags = ['--inspect=127.0.0.1:0', '--inspect-publish-uid=http']
 
+/**
+ * An interrupt skips what AsyncResource.runInAsyncScope does behind a handler. Node.js would end the
+ * process when it finds its stack of async ids longer than it was.
+ */
+const uncheckedIds = '--no-force-async-hooks-checks'
+
 const trustedJavascript: Engine = {
   entry: new URL('../worker/engines/javascript/main.ts', import.meta.url),
-  execArgv: ({ inspects }) => (inspects ? inspectorFlags : []),
+  execArgv: ({ inspects }) => [uncheckedIds, ...(inspects ? inspectorFlags : [])],
   hasInspector: true,
   files: { by: 'engine' },
 }
