@@ -9,22 +9,29 @@ export function cacheFolder({ XDG_CACHE_HOME: cache }: NodeJS.ProcessEnv): strin
 }
 
 /**
+ * The same, made where it is missing: what lies in there is run.
+ *
+ * @throws Error where that cannot be, or where another user could write
+ */
+export function openCacheFolder(environment: NodeJS.ProcessEnv): string {
+  // Throws for a user of whom the system knows no home.
+  const folder = cacheFolder(environment)
+  // Below the working directory it would come with whatever game is there.
+  if (!isAbsolute(folder)) throw new Error(`${folder} is no absolute path`)
+  return openOwn(folder)
+}
+
+/**
  * Where Node.js keeps what it has compiled, so that only a first start pays for the compiler; made
- * where it is missing. Undefined where that cannot be, or where another user could write: what lies
- * in there is run. It begins anew once a month, because older programs leave theirs behind.
+ * where it is missing. Undefined where that cannot be. It begins anew once a month, because older
+ * programs leave theirs behind.
  */
 export function compiledFolder(
   environment: NodeJS.ProcessEnv,
   clock: Pick<Clock, 'nowUnixMs'>,
 ): string | undefined {
   try {
-    // Throws for a user of whom the system knows no home.
-    const folder = cacheFolder(environment)
-    const compiled = join(folder, 'compiled')
-    // Below the working directory it would come with whatever game is there.
-    if (!isAbsolute(compiled)) return undefined
-    mkdirSync(compiled, { recursive: true, mode: 0o700 })
-    if (![folder, compiled].every(isOwn)) return undefined
+    const compiled = openOwn(join(openCacheFolder(environment), 'compiled'))
     // It gets and loses nothing but the folders of versions. Not all file systems know its birth.
     if (lstatSync(compiled).mtimeMs < clock.nowUnixMs() - keptMs) {
       rmSync(compiled, { recursive: true })
@@ -36,10 +43,12 @@ export function compiledFolder(
   }
 }
 
-function isOwn(folder: string): boolean {
+function openOwn(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const found = lstatSync(folder)
   const isOfUser = found.isDirectory() && found.uid === process.getuid?.()
-  return isOfUser && (found.mode & writableByOthers) === 0
+  if (isOfUser && (found.mode & writableByOthers) === 0) return folder
+  throw new Error(`others can write to ${folder}`)
 }
 
 const writableByOthers = 0o022

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { createSystemClock } from '../../kernel/clock.ts'
-import { cacheFolder } from '../../kernel/host/cache-folder.ts'
+import { openCacheFolder } from '../../kernel/host/cache-folder.ts'
 import { startHarness } from '../host.fixture.ts'
 import {
   encodeImage,
@@ -16,17 +16,25 @@ import { findPackage } from './engine-packages.ts'
 
 const packageDir = findPackage('pyodide') ?? ''
 const clock = createSystemClock()
-const prepare = (folder: string, make?: (packageDir: string, file: string) => Promise<void>) =>
-  prepareImage({ packageDir, folder, clock, ...(make ? { make } : {}) })
+type Make = (packageDir: string, file: string) => Promise<void>
+const prepare = (cache: string, make?: Make) => {
+  const environment = { XDG_CACHE_HOME: cache }
+  return prepareImage({ packageDir, environment, clock, ...(make ? { make } : {}) })
+}
 
-function openFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'guildhall-image-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
+function openCache(): string {
+  const cache = mkdtempSync(join(tmpdir(), 'guildhall-image-'))
+  onTestFinished(() => rmSync(cache, { recursive: true, force: true }))
+  return cache
+}
+
+function openFolder(): { cache: string; folder: string } {
+  const cache = openCache()
+  return { cache, folder: openCacheFolder({ XDG_CACHE_HOME: cache }) }
 }
 
 it('[S-LIM-5] an image is made once, also by several nodes, and anew when it is broken', async () => {
-  const folder = openFolder()
+  const { cache, folder } = openFolder()
   const unused = join(folder, 'python-0123456789abcdef.image')
   writeFileSync(unused, 'of another version')
   const killed = mkdtempSync(join(folder, 'making-'))
@@ -49,20 +57,20 @@ it('[S-LIM-5] an image is made once, also by several nodes, and anew when it is 
     if (made === 2) both.resolve()
     await both.promise
   }
-  const files = await Promise.all([prepare(folder, make), prepare(folder, make)])
+  const files = await Promise.all([prepare(cache, make), prepare(cache, make)])
   expect(files).toEqual([broken, broken])
   expect(readdirSync(folder)).toEqual([broken.slice(folder.length + 1)])
 
   const { ino } = statSync(broken)
-  expect(await prepare(folder, make)).toBe(broken)
+  expect(await prepare(cache, make)).toBe(broken)
   expect([statSync(broken).ino, made]).toEqual([ino, 2])
   expect(await isImage(broken, source)).toBe(true)
   expect(await isImage(broken, 'f'.repeat(64))).toBe(false)
 })
 
 it('[S-LIM-5] a start begins with the image', async () => {
-  const cache = openFolder()
-  const file = await prepare(cacheFolder({ XDG_CACHE_HOME: cache }))
+  const cache = openCache()
+  const file = await prepare(cache)
   const source = imageSource(packageDir)
   expect(await isImage(file, source)).toBe(true)
   // A memory of which something is known: who begins with it shows it.
@@ -89,7 +97,17 @@ def text(): return string.__doc__`
 }
 
 it('[S-LIM-5] a folder that takes no file is an error, and nothing is left in it', async () => {
-  const file = join(openFolder(), 'a file')
+  const file = join(openCache(), 'a file')
   writeFileSync(file, '')
-  await expect(prepare(join(file, 'folder'))).rejects.toThrow('ENOTDIR')
+  await expect(prepare(file)).rejects.toThrow('ENOTDIR')
+})
+
+it('[S-LIM-5] nor is an image read from a folder to which others can write', async () => {
+  const { cache, folder } = openFolder()
+  const source = imageSource(packageDir)
+  const planted = join(folder, `python-${source.slice(0, 16)}.image`)
+  writeFileSync(planted, encodeImage(source, Buffer.alloc(1000)))
+  expect(await prepare(cache)).toBe(planted)
+  chmodSync(folder, 0o777)
+  await expect(prepare(cache)).rejects.toThrow('others can write')
 })

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Clock } from '../../kernel/clock.ts'
+import { openCacheFolder } from '../../kernel/host/cache-folder.ts'
 import { imageSource, isImage } from '../worker/engines/python/interpreter/image.ts'
 
 /** Makes the image, in a process of its own: it computes for seconds. */
@@ -12,8 +13,8 @@ const namePattern = /^(python-[0-9a-f]{16}\.image|making-.{6})$/
 
 type Options = {
   packageDir: string
-  /** The folder of images; several nodes may share it, also of other versions. */
-  folder: string
+  /** Says where the user's cache is. */
+  environment: NodeJS.ProcessEnv
   clock: Pick<Clock, 'nowUnixMs'>
   /** Writes the image into a file that is not there yet. */
   make?: (packageDir: string, file: string) => Promise<void>
@@ -21,11 +22,12 @@ type Options = {
 
 /**
  * The file of the image that workers of Python begin with. It is made where it is missing, and made
- * anew where it is not what it should be. Rejects where the folder takes no file: workers start
- * without an image then, only slower.
+ * anew where it is not what it should be. Rejects where the folder takes no file, or one of another
+ * user: workers start without an image then, only slower.
  */
 export async function prepareImage(options: Options): Promise<string> {
-  const { packageDir, folder, clock, make = runMaker } = options
+  const { packageDir, environment, clock, make = runMaker } = options
+  const folder = openCacheFolder(environment)
   const source = imageSource(packageDir)
   const name = `python-${source.slice(0, 16)}.image`
   const file = join(folder, name)
@@ -34,7 +36,6 @@ export async function prepareImage(options: Options): Promise<string> {
     await utimes(file, now, now).catch(() => {})
     return file
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 })
   // Another process may make it at the same time, which makes the same: the last one stays.
   const making = await mkdtemp(join(folder, 'making-'))
   try {

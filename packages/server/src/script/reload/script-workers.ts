@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import type { Clock } from '../../kernel/clock.ts'
-import { cacheFolder, compiledFolder } from '../../kernel/host/cache-folder.ts'
+import { compiledFolder } from '../../kernel/host/cache-folder.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { type ScriptConfig, tickDeadlineMs } from '../config.ts'
 import { prepareImage } from '../process/engine-image.ts'
@@ -138,7 +138,7 @@ export class ScriptWorkers {
     if (!engine.hasImage) return ''
     const { environment, log, processClock: clock } = this.#deps
     try {
-      return await prepareImage({ packageDir, folder: cacheFolder(environment), clock })
+      return await prepareImage({ packageDir, environment, clock })
     } catch (error) {
       log.warn('the script starts slowly: no image of its engine can be kept', { error })
       return ''
