@@ -47,6 +47,27 @@ export function rowShape({ args, ok }: Pick<ScriptFunction, 'args' | 'ok'>): Row
   }
 }
 
+/** Whether bytes have a place in the arguments of a function. */
+export function takesBytes({ args }: Pick<ScriptFunction, 'args'>): boolean {
+  return Object.values(args).some((schema) => hasBytes(shapeOf(schema)))
+}
+
+function hasBytes(shape: Shape): boolean {
+  switch (shape.kind) {
+    case 'bytes':
+      return true
+    case 'object':
+      return Object.values(shape.members).some(hasBytes)
+    case 'list':
+    case 'record':
+      return hasBytes(shape.each)
+    case 'one of':
+      return shape.options.some(hasBytes)
+    default:
+      return false
+  }
+}
+
 /** The shape of one schema of the table. */
 export function shapeOf(schema: z.ZodType): Shape {
   return {

@@ -93,6 +93,12 @@ describe('hooks of rooms', () => {
     expect(await host.game.roomCreate(player(1), call)).toEqual({ status: 'failed' })
   })
 
+  it('[S-HK-7] bytes are no answer: each would be a member of an object', async () => {
+    const { host } = await script('guildhall.on_room_create(() => new Uint8Array())')
+    const call = { name: 'den', options: '{}' }
+    expect(await host.game.roomCreate(player(1), call)).toEqual({ status: 'failed' })
+  })
+
   it('[S-HK-7] nothing answers as null, an error as failed, and no handler is absent', async () => {
     const { host } = await script(`
       guildhall.on_room_create((ctx, name) => { if (name) throw new Error('no') })`)

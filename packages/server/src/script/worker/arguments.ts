@@ -1,4 +1,5 @@
 import { int64Max, int64Min, type ScriptFunction } from '@guildhall/contract'
+import { takesBytes } from '../functions/shapes.ts'
 import { GuildhallError, invalidArgument } from './errors.ts'
 
 /** A value of the script as it leaves the worker: JSON with bigint and bytes. */
@@ -34,10 +35,11 @@ const rawJson: unknown = Reflect.get(JSON, 'rawJSON')
  */
 export function copyArguments(
   name: string,
-  { args, operations }: Pick<ScriptFunction, 'args' | 'operations'>,
+  row: Pick<ScriptFunction, 'args' | 'operations'>,
   given: readonly unknown[],
 ): Plain[] {
-  const copier = new Copier()
+  const { args, operations } = row
+  const copier = new Copier({ row })
   const listAt = operations === undefined ? -1 : keys(args).indexOf(operations)
   try {
     let count = given.length
@@ -59,7 +61,7 @@ export function copyArguments(
 /** A JSON value of the script: like an argument, but without bytes and anything undefined. */
 export function copyJson(name: string, value: unknown): Plain {
   try {
-    return new Copier(true).copy(value, 0)
+    return new Copier({ isJson: true }).copy(value, 0)
   } catch (error) {
     if (error instanceof GuildhallError) throw invalidArgument(`${name}: ${error.message}`)
     throw invalidArgument(`${name}: the value cannot be read`)
@@ -143,16 +145,24 @@ export function expectText(text: string): void {
   if (!Reflect.apply(isWellFormed, text, [])) throw invalidArgument('a text has a lone surrogate')
 }
 
+type Copied = {
+  /** Refuses what JSON cannot say: bytes, and members that are undefined. */
+  isJson?: boolean
+  /** The function whose arguments are copied. */
+  row?: Pick<ScriptFunction, 'args'>
+}
+
 /** Copies the values of one call. */
 class Copier {
   readonly #isJson: boolean
+  readonly #row: Copied['row']
   #chars = 0
   /** Which of several operations is being copied. */
   index: number | undefined
 
-  /** `isJson` refuses what JSON cannot say: bytes, and members that are undefined. */
-  constructor(isJson = false) {
+  constructor({ isJson = false, row }: Copied) {
     this.#isJson = isJson
+    this.#row = row
   }
 
   copyOperations(list: readonly unknown[]): Plain[] {
@@ -200,6 +210,7 @@ class Copier {
     if (value instanceof Uint8Array) {
       if (this.#isJson) throw invalidArgument('bytes are no JSON')
       this.#count(value.length)
+      this.#expectBytes(level)
       return new Uint8Array(value)
     }
     if (isArray(value)) {
@@ -215,6 +226,12 @@ class Copier {
     const kind = kindOf(value)
     if (kind !== '[object Object]') throw invalidArgument(`${kind} cannot be an argument`)
     return this.#copyMembers(value, level)
+  }
+
+  /** The node would look at each of them as at a member of an object. */
+  #expectBytes(level: number): void {
+    if (level > 0 && this.#row && takesBytes(this.#row)) return
+    throw invalidArgument('bytes cannot be an argument')
   }
 
   #copyMembers(value: object, level: number): Plain {

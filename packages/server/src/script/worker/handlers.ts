@@ -126,7 +126,8 @@ function encodeReply(value: unknown): Uint8Array | string | undefined {
 /** What a hook of rooms answers; only nothing is null, and not a NaN or a function. */
 function answerText(value: unknown): string {
   if (value === undefined || value === null) return 'null'
-  const text = toJson(value)
+  // As JSON each byte would be a member of an object.
+  const text = value instanceof Uint8Array ? undefined : toJson(value)
   if (text === undefined || text === 'null') throw new TypeError('the answer is no JSON')
   return text
 }

@@ -1,0 +1,14 @@
+import { type ScriptFunctionName, scriptApi } from '@guildhall/contract'
+import { expect, it } from 'vitest'
+import { copyArguments } from './arguments.ts'
+
+const copy = (name: ScriptFunctionName, ...given: unknown[]) =>
+  copyArguments(name, scriptApi[name], given)
+
+it('[S-API-32] bytes are refused before the node walks them, where no argument has a place', () => {
+  const bytes = new Uint8Array(524_288)
+  expect(() => copy('storage_list', null, 'c', bytes)).toThrow('bytes cannot be an argument')
+  expect(() => copy('storage_write_many', [bytes])).toThrow('bytes cannot be an argument')
+  expect(() => copy('http.fetch', bytes)).toThrow('bytes cannot be an argument')
+  expect(copy('http.fetch', { url: 'x', body: bytes })).toEqual([{ url: 'x', body: bytes }])
+})
