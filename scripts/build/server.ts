@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Dirent, existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
@@ -105,6 +106,7 @@ export async function bundle(
     sourcesContent: false,
     legalComments: 'none',
     external,
+    define: { protocolOfBuild: JSON.stringify(protocolHash()) },
     write,
     plugins: [placesOfSources(home, assets), contractByParts, modulesOfNode],
     logLevel: 'warning',
@@ -120,6 +122,15 @@ export async function bundle(
     build({ ...settings, entryPoints: sourcesOf(isOfScripts) }),
   ])
   return made.flatMap(({ outputFiles = [] }) => outputFiles)
+}
+
+/** Of the sources that both ends of a script's channel share. */
+function protocolHash(): string {
+  const shared = ['packages/server/src/script/wire/*.ts', 'packages/contract/src/script/*.ts']
+  const paths = globSync(shared, { cwd: root }).filter((path) => !path.endsWith('.test.ts'))
+  const hash = createHash('sha256')
+  for (const path of paths.sort()) hash.update(readFileSync(join(root, path)))
+  return hash.digest('hex').slice(0, 16)
 }
 
 /** The processes and threads of scripts, which are started again and again. */

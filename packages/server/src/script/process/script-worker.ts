@@ -15,6 +15,7 @@ import {
   type ToWorker,
   type WorkerSettings,
 } from '../wire/protocol.ts'
+import { isOtherProtocol } from '../wire/protocol-id.ts'
 import { reportFd } from '../worker/watchdog/watchdog-protocol.ts'
 import type { Program } from './engine-programs.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
@@ -215,8 +216,7 @@ export class ScriptWorker {
   #take(message: FromWorker): void {
     switch (message.type) {
       case 'online':
-        this.#inspectorPort = message.inspectorPort
-        this.#online.resolve()
+        this.#isOnline(message)
         break
       case 'debugged':
         this.#knowsDebugger()
@@ -243,6 +243,12 @@ export class ScriptWorker {
         this.#batchesAnswered += message.answered
         if (!this.#deps.output(message)) this.#fail('it sent a malformed batch')
     }
+  }
+
+  #isOnline({ protocol, inspectorPort }: FromWorker & { type: 'online' }): void {
+    this.#inspectorPort = inspectorPort
+    if (isOtherProtocol(protocol)) this.#fail(otherBuild)
+    else this.#online.resolve()
   }
 
   #knowsDebugger(): void {
@@ -334,6 +340,8 @@ export class ScriptWorker {
 
 /** What Node.js says on stderr of a debugger; the node has a line of its own for that. */
 const ofInspector = /^(Debugger attached\.|Waiting for the debugger to disconnect\.\.\.)$/
+
+const otherBuild = 'the server has been built or installed anew: start the node again'
 
 /** A script has as many files as it likes; beyond these it is not followed. */
 const askedMax = 10_000

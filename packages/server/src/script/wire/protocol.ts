@@ -112,7 +112,11 @@ export type StoppedCall = Pick<HostCall, 'id' | 'invocation'>
 /** What a worker sends. */
 export type FromWorker =
   /** With the port of its inspector, if it has one. */
-  | { readonly type: 'online'; readonly inspectorPort: number | undefined }
+  | {
+      readonly type: 'online'
+      readonly protocol: string
+      readonly inspectorPort: number | undefined
+    }
   /** It knows that a debugger is attached, or no longer is. */
   | { readonly type: 'debugged' }
   /**
@@ -180,9 +184,9 @@ export function parseFromWorker(message: unknown): FromWorker | undefined {
   }
 }
 
-function parseOnline({ inspectorPort }: Untrusted): FromWorker | undefined {
+function parseOnline({ protocol, inspectorPort }: Untrusted): FromWorker | undefined {
   if (inspectorPort !== undefined && !isCount(inspectorPort)) return undefined
-  return { type: 'online', inspectorPort }
+  return { type: 'online', protocol: isString(protocol) ? protocol : '', inspectorPort }
 }
 
 function parseAsked({ path, bytes }: Untrusted): FromWorker | undefined {

@@ -9,6 +9,7 @@ import type {
   ToWorker,
   WorkerSettings,
 } from '../wire/protocol.ts'
+import { protocolId } from '../wire/protocol-id.ts'
 import { revisionId } from '../wire/revision.ts'
 import { type BindingHost, callerOf } from './bindings/binding-host.ts'
 import { createSurface, type Surface } from './bindings/surface.ts'
@@ -175,7 +176,7 @@ export class ScriptRuntime {
     this.#started = { engine, runner: this.#createRunner(engine, settings), settings }
     // Calls look at the memory as they end; the script's own timers may use it up without any.
     startWatchdog(this.#control, settings, () => engine.checkMemory())
-    post({ type: 'online', inspectorPort: engine.inspectorPort })
+    post({ type: 'online', protocol: protocolId, inspectorPort: engine.inspectorPort })
   }
 
   async #load(started: Started, { entry, generation, files }: Load): Promise<void> {
