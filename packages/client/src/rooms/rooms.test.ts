@@ -345,6 +345,37 @@ it('[R-SDK-11] without a seat the room ends as connection_lost', async () => {
   expect(closed).toEqual([{ reason: 'connection_lost', requeue: false }])
 })
 
+it('[R-SDK-11] [R-RET-4] who has left a room leaves it again where a link returns to it', async () => {
+  const { connection, peer, host, server } = await inRoom()
+  const leaving = connection.rooms.leave()
+  await peer.nextOf(kinds.ROOM_LEAVE.first)
+  sendLeave(peer)
+  await leaving
+  server.greet = (next) => next.accept({ room: { room_id: 7 } })
+  peer.cut()
+  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  host.advance(250)
+  const next = await server.connection()
+  await next.nextOf(kinds.ROOM_LEAVE.first)
+  sendLeave(next)
+  await vi.waitFor(() => expect(connection.rooms.current).toBe(null))
+  // Who joins it again stays.
+  const joining = connection.rooms.join(7)
+  await nextEnter(next)
+  sendJoined(next)
+  const room = await joining
+  next.cut()
+  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  host.advance(500)
+  const last = await server.connection()
+  await vi.waitFor(() => expect(connection.state).toBe('open'))
+  connection.send(100, 'behind a leave')
+  const sent: number[] = []
+  while (!sent.includes(100)) sent.push((await last.next()).kind)
+  expect(sent).not.toContain(kinds.ROOM_LEAVE.first)
+  expect(connection.rooms.current).toBe(room)
+})
+
 it('[R-SDK-11] a room request that was sent is lost, one that waits goes out', async () => {
   const { connection, peer, host, server } = await openConnected()
   const sent = expect(connection.rooms.join(7)).rejects.toEqual(code('connection_lost'))

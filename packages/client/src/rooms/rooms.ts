@@ -44,6 +44,8 @@ export function createRooms(
   let current: LiveRoom | null = null
   /** The room of an answer that came too late, until the player has left it. */
   let undoing: number | null = null
+  /** Which room the player has left: where that is not known yet, a new link returns to it. */
+  let leftId: number | null = null
 
   function enter(joined: RoomJoined): LiveRoom {
     if (current?.id === joined.room_id) {
@@ -71,11 +73,13 @@ export function createRooms(
     }
     if (current?.id !== roomId) return
     leaveCurrent(end)
+    if (end.reason === 'left') leftId = roomId
     if (!requests.isEntering) requests.answer({})
   }
 
   function joined(body: Uint8Array): void {
     const label = roomJoinedBody.decode(body)
+    leftId = null
     if (!requests.isEntering) return void enter(label)
     if (!requests.isAbandoned || current?.id === label.room_id) {
       requests.answer({ room: enter(label) })
@@ -83,17 +87,21 @@ export function createRooms(
     }
     // Nothing waits for this room any more: the player goes out again.
     undoing = label.room_id
-    undo(label.room_id)
+    undo()
   }
 
   /** Until it has gone out no other request begins, so a full transport is tried again. */
-  function undo(room_id: number): void {
-    if (undoing !== room_id || !wire.isOpen) return
+  function undo(): void {
+    if (undoing === null || !wire.isOpen) return
     try {
-      wire.write(kinds.ROOM_LEAVE.first, roomReferenceBody.encode({ room_id }))
+      writeLeave(undoing)
     } catch {
-      wire.host.startTimer(undoPauseMs, () => undo(room_id))
+      wire.host.startTimer(undoPauseMs, undo)
     }
+  }
+
+  function writeLeave(room_id: number): void {
+    wire.write(kinds.ROOM_LEAVE.first, roomReferenceBody.encode({ room_id }))
   }
 
   function rejected(body: Uint8Array): void {
@@ -114,15 +122,20 @@ export function createRooms(
     ended(current.id, { reason: own.reason === 'left' ? left : 'removed', requeue: false })
   }
 
-  function submit(request: RoomRequest, call: CallOptions): Promise<LiveRoom> {
-    if (wire.isClosed) return Promise.reject(closedError())
+  function ask(request: RoomRequest, call: CallOptions): Promise<LiveRoom | undefined> {
     return new Promise((resolve, reject) => {
       requests.submit(request, call, (answer: Answer) => {
-        if ('error' in answer) return reject(answer.error)
-        if (answer.room) resolve(answer.room)
-        else reject(new GuildhallError('room_refused', 'the room has ended'))
+        if ('error' in answer) reject(answer.error)
+        else resolve(answer.room)
       })
     })
+  }
+
+  async function submit(request: RoomRequest, call: CallOptions): Promise<LiveRoom> {
+    if (wire.isClosed) throw closedError()
+    const room = await ask(request, call)
+    if (!room) throw new GuildhallError('room_refused', 'the room has ended')
+    return room
   }
 
   async function enterBy(target: Target, options: RoomOptions = {}, call: CallOptions = {}) {
@@ -139,20 +152,14 @@ export function createRooms(
     )
   }
 
-  function leave(): Promise<void> {
-    if (wire.isClosed || (current === null && requests.isIdle)) return Promise.resolve()
-    return new Promise((resolve, reject) => {
-      requests.submit({ type: 'leave', begin: beginLeave }, {}, (answer) => {
-        if ('error' in answer) reject(answer.error)
-        else resolve()
-      })
-    })
+  async function leave(): Promise<void> {
+    if (wire.isClosed || (current === null && requests.isIdle)) return
+    await ask({ type: 'leave', begin: beginLeave }, {})
   }
 
   function beginLeave(): boolean {
     if (current === null) return false
-    const room_id = current.id
-    wire.write(kinds.ROOM_LEAVE.first, roomReferenceBody.encode({ room_id }))
+    writeLeave(current.id)
     return true
   }
 
@@ -178,6 +185,7 @@ export function createRooms(
       undoing = null
       if (joined === null || !resumed) leaveCurrent({ reason: 'connection_lost', requeue: false })
       if (joined !== null) enter(joined)
+      if (resumed && current?.id === leftId) leave().catch(() => {})
       requests.pump()
     },
     lost(error) {
@@ -222,13 +230,15 @@ function enterBody(target: Target, options: RoomOptions): Uint8Array {
 
 function isRoomName(name: unknown): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what names must not have.
-  return typeof name === 'string' && !/[\0-\x1f\x7f]/.test(name) && fits(name, roomTextBytesMax)
+  return (
+    typeof name === 'string' && !/[\0-\x1f\x7f]/.test(name) && utf8Length(name) <= roomTextBytesMax
+  )
 }
 
 function optionsText(options: RoomOptions): string {
   const isObject = typeof options === 'object' && options !== null && !Array.isArray(options)
   const text = isObject ? textOf(options) : undefined
-  if (text === undefined || !fits(text, roomOptionsBytesMax) || isTooDeep(JSON.parse(text))) {
+  if (text === undefined || utf8Length(text) > roomOptionsBytesMax || isTooDeep(JSON.parse(text))) {
     throw invalidArgument('options are an object of at most 1,024 bytes of JSON and 16 levels')
   }
   return text === '{}' ? '' : text
@@ -246,8 +256,4 @@ function isTooDeep(value: unknown, level = 0): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (level >= optionsDepthMax) return true
   return Object.values(value).some((member) => isTooDeep(member, level + 1))
-}
-
-function fits(text: string, bytesMax: number): boolean {
-  return text.length <= bytesMax && utf8Length(text) <= bytesMax
 }
