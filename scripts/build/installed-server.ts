@@ -1,7 +1,7 @@
 import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, relative } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { OutputFile } from 'esbuild'
+import type { BuiltFile } from './joined.ts'
 import { bundle } from './server.ts'
 
 /**
@@ -31,16 +31,14 @@ const assets = new Map([
 export const stubs = ['guildhall.d.ts', 'guildhall.lua', 'guildhall.pyi']
 
 /** The same in every folder that a process writes. */
-let built: Promise<OutputFile[]> | undefined
+let built: Promise<BuiltFile[]> | undefined
 
 /** Writes the server into an empty folder. The dashboard's page has to be built. */
 export async function writeInstalledServer(folder: string): Promise<void> {
   const lib = join(folder, 'lib')
   await mkdir(lib, { recursive: true })
-  built ??= bundle(home, { home, write: false, assets })
-  for (const { path, contents } of await built) {
-    await writeFile(join(lib, relative(home, path)), contents)
-  }
+  built ??= bundle({ home, assets })
+  for (const { name, text } of await built) await writeFile(join(lib, name), text)
   for (const end of ['', '.br', '.gz']) await copyFile(page + end, join(lib, basename(page) + end))
   const core = 'http3_client.wasm'
   await copyFile(join(dirname(quicEngine), core), join(lib, core))

@@ -64,7 +64,7 @@ it('builds a server that tests scripts', async () => {
 })
 
 it.each([
-  ['main.mjs', 'main.ts', 'await runCommand('],
+  ['program.mjs', 'program.ts', 'await runCommand('],
   // Behind an import of many lines, of which the build makes its own.
   ['script-javascript.mjs', 'script/worker/bindings/surface.ts', 'function createSurface('],
 ])(
@@ -84,6 +84,17 @@ it.each([
     expect(placeOf(error)).toBe(`${path}:${lineIn(join(import.meta.dirname, '../..', path))}`)
   },
 )
+
+it.each([
+  ['program.mjs', []],
+  ['serve.mjs', ['program.mjs']],
+  ['script-javascript.mjs', []],
+  ['quic-engine.mjs', []],
+])('joins all that %s loads at once into one file', (program, others) => {
+  const text = readFileSync(join(dirname(main), program), 'utf8')
+  const loaded = [...text.matchAll(/^import [^;]*"\.\/([^"]+)";$/gm)].map(([, file]) => file)
+  expect([...new Set(loaded)]).toEqual(others)
+})
 
 it('builds nothing anew when nothing changed', async () => {
   expect(await buildServer()).toEqual({ built: false })

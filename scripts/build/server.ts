@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type Dirent, existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { BuildOptions, OutputFile, Plugin } from 'esbuild'
+import type { BuildOptions, Plugin } from 'esbuild'
+import { type BuiltFile, filesOf, joinFiles } from './joined.ts'
 
 const root = join(import.meta.dirname, '../..')
 const dist = join(root, 'packages/server/dist')
@@ -18,6 +19,8 @@ const serverSource = join(root, 'packages/server/src')
 /** What a process or a thread begins with, by the name of the file that is built of it. */
 const programs: Readonly<Record<string, string>> = {
   main: 'main.ts',
+  program: 'program.ts',
+  serve: 'serve.ts',
   ...programsOfEngines(),
   'script-watchdog': 'script/worker/watchdog/watchdog.ts',
   'hashing-worker': 'kernel/auth/hashing-worker.ts',
@@ -52,8 +55,16 @@ const external = [
 ]
 
 /**
+ * What shares modules, because these programs meet in one process. All else has a file of its own:
+ * a thread or a process, started again and again, opens one file and has no more in it than it runs.
+ */
+const sharing: readonly string[] = ['program', 'serve', 'test-preload', 'open-game']
+/** Of these, in the order in which a start loads them, each is one file. */
+const joinedPrograms = ['program', 'serve']
+
+/**
  * Joins the modules of the server into few files, `packages/server/dist/main.mjs` and what it
- * loads, so that a start opens and links few files instead of some six hundred; so do the threads
+ * loads, so that a start opens and links three files instead of some six hundred; so do the threads
  * and the processes that it starts.
  *
  * @returns whether it was built: without `always` only when a source is newer than the files
@@ -64,7 +75,9 @@ export async function buildServer(options: { always?: boolean } = {}): Promise<{
     return { built: false }
   }
   const next = `${dist}.${process.pid}`
-  await bundle(next, { home: dist, write: true })
+  const files = await bundle({ home: dist })
+  await mkdir(next, { recursive: true })
+  for (const { name, text } of files) await writeFile(join(next, name), text)
   await mkdir(dist, { recursive: true })
   // Files that a running node may still load stay; main.mjs comes last.
   const names = readdirSync(next).sort(
@@ -81,24 +94,19 @@ export type Assets = ReadonlyMap<string, string>
 type Bundling = {
   /** Where the built files will lie, next to the sources: places in them are said from there. */
   home: string
-  write: boolean
   /** The files that lie beside the built ones; without it they are where npm installed them. */
   assets?: Assets
 }
 
-/** What esbuild makes of the programs; where `write` is false these are the files. */
-export async function bundle(
-  outdir: string,
-  { home, write, assets }: Bundling,
-): Promise<OutputFile[]> {
+/** What esbuild makes of the programs, with a map beside each file. */
+export async function bundle({ home, assets }: Bundling): Promise<BuiltFile[]> {
   // Loaded only here: a start that has nothing to build does not wait for it.
   const { build } = await import('esbuild')
-  const settings: BuildOptions = {
-    outdir,
+  const settings = {
+    outdir: home,
     outExtension: { '.js': '.mjs' },
     absWorkingDir: root,
     bundle: true,
-    splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node24',
@@ -107,21 +115,27 @@ export async function bundle(
     legalComments: 'none',
     external,
     define: { protocolOfBuild: JSON.stringify(protocolHash()) },
-    write,
-    plugins: [placesOfSources(home, assets), contractByParts, modulesOfNode],
+    // What is written in CommonJS asks for the modules of Node.js by `require`.
+    banner: { js: requireOfNode },
+    write: false,
     logLevel: 'warning',
-  }
-  const made = await Promise.all([
+  } as const satisfies BuildOptions
+  const plugins = [placesOfSources(home, assets), contractByParts, modulesOfNode]
+  const [apart, shared] = await Promise.all([
     build({
       ...settings,
-      entryPoints: sourcesOf((name) => !isOfScripts(name)),
-      // What is written in CommonJS asks for the modules of Node.js by `require`.
-      banner: { js: requireOfNode },
+      entryPoints: sourcesOf((name) => !sharing.includes(name)),
+      plugins: [programsAreLoaded, ...plugins],
     }),
-    // Apart: what they shared with the server would be many files, with more in them than they run.
-    build({ ...settings, entryPoints: sourcesOf(isOfScripts) }),
+    build({
+      ...settings,
+      splitting: true,
+      entryPoints: sourcesOf((name) => sharing.includes(name)),
+      plugins,
+    }),
   ])
-  return made.flatMap(({ outputFiles = [] }) => outputFiles)
+  const joined = await joinFiles(filesOf(shared), joinedPrograms, settings)
+  return [...filesOf(apart), ...joined]
 }
 
 /** Of the sources that both ends of a script's channel share. */
@@ -133,14 +147,25 @@ function protocolHash(): string {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** The processes and threads of scripts, which are started again and again. */
-function isOfScripts(name: string): boolean {
-  return name.startsWith('script-')
-}
-
 function sourcesOf(isWanted: (name: string) => boolean): { [name: string]: string } {
   const wanted = Object.entries(programs).filter(([name]) => isWanted(name))
   return Object.fromEntries(wanted.map(([name, source]) => [name, join(serverSource, source)]))
+}
+
+/** A program that another one imports at its run stays a file. */
+const programsAreLoaded: Plugin = {
+  name: 'programs are loaded',
+  setup(build) {
+    build.onResolve({ filter: /^\./ }, ({ path, kind, resolveDir }) => {
+      const source = relative(serverSource, join(resolveDir, path))
+      const name = kind === 'dynamic-import' ? programOf(source) : undefined
+      return name === undefined ? undefined : { path: `./${name}.mjs`, external: true }
+    })
+  },
+}
+
+function programOf(source: string): string | undefined {
+  return Object.keys(programs).find((each) => programs[each] === source)
 }
 
 /** By a name that no source has. */
@@ -271,7 +296,7 @@ function withPrograms(text: string, path: string, { built, other, whole }: Place
   return text.replaceAll(places, (_place, target: string | undefined) => {
     if (target === undefined) return other
     const source = relative(serverSource, join(dirname(path), target))
-    const name = Object.keys(programs).find((each) => programs[each] === source)
+    const name = programOf(source)
     if (name !== undefined) return built(`${name}.mjs`)
     if (whole) throw new Error(`${path}: no program is built of ${target}`)
     return `new URL('${target}', ${other})`

@@ -1,0 +1,115 @@
+import { basename, join } from 'node:path'
+import type { BuildOptions, BuildResult, Plugin } from 'esbuild'
+
+/** A file that was built, by its name in the folder of all. */
+export type BuiltFile = { name: string; text: string }
+
+/** What esbuild has built without writing it. */
+export function filesOf({ outputFiles = [] }: BuildResult): BuiltFile[] {
+  return outputFiles.map(({ path, text }) => ({ name: basename(path), text }))
+}
+
+type Settings = BuildOptions & {
+  outdir: string
+  /** The first line of every file. */
+  banner: { js: string }
+}
+
+/**
+ * Joins what a program loads at once into its own file. Where programs share modules, esbuild makes
+ * a file of each set of modules that the same ones use, which were eighty for a node; to open and
+ * to link them took a quarter of its start. What is loaded later, if at all, keeps its own files,
+ * which take from the joined ones what they share with them.
+ *
+ * @param roots the programs in the order in which they are loaded: what two of them have goes to
+ *   the first one
+ */
+export async function joinFiles(
+  files: readonly BuiltFile[],
+  roots: readonly string[],
+  settings: Settings,
+): Promise<BuiltFile[]> {
+  const { build } = await import('esbuild')
+  const texts = new Map(files.map(({ name, text }) => [name, text]))
+  const groups = groupsOf(roots, texts)
+  const shared = shareByNames(texts, groups)
+  const joined = roots.map((root) => {
+    const name = `${root}.mjs`
+    const own = [`export * from './${name}'`, ...(shared.get(name) ?? [])].join('\n')
+    return build({
+      ...settings,
+      stdin: { contents: own, resolveDir: settings.outdir, sourcefile: root },
+      outfile: join(settings.outdir, name),
+      outdir: undefined,
+      plugins: [fromMemory(texts, { groups, group: name, banner: settings.banner.js })],
+    })
+  })
+  const results = await Promise.all(joined)
+  const left = files.filter(({ name }) => !groups.has(name.replace(/\.map$/, '')))
+  const others = left.map(({ name }) => ({ name, text: texts.get(name) ?? '' }))
+  return [...others, ...results.flatMap(filesOf)]
+}
+
+/** What a file takes of another one, as esbuild writes it. */
+const takes = /^import (?:\{([^}]*)\} from )?"\.\/([^"]+)";$/gm
+
+/** The joined file that each file becomes part of. */
+function groupsOf(roots: readonly string[], texts: ReadonlyMap<string, string>) {
+  const groups = new Map<string, string>()
+  const add = (name: string, group: string) => {
+    if (groups.has(name)) return
+    groups.set(name, group)
+    for (const [, , from = ''] of (texts.get(name) ?? '').matchAll(takes)) add(from, group)
+  }
+  for (const root of roots) add(`${root}.mjs`, `${root}.mjs`)
+  return groups
+}
+
+/**
+ * Makes every file take from the joined files what lies in another group, and returns the lines
+ * with which these give it away. Two parts may have things of one name, so there it has another.
+ */
+function shareByNames(texts: Map<string, string>, groups: ReadonlyMap<string, string>) {
+  const given = new Map<string, Set<string>>()
+  const parts = [...groups.keys()]
+  for (const [file, text] of texts) {
+    const redirected = text.replaceAll(takes, (line, names: string | undefined, from: string) => {
+      const group = groups.get(from)
+      if (group === undefined || group === groups.get(file)) return line
+      if (names === undefined) return `import "./${group}";`
+      const renamed = names.replaceAll(/([\w$]+)( as [\w$]+)?/g, (_name, name: string, as = '') => {
+        const shared = `${name}_${parts.indexOf(from)}`
+        const lines = given.get(group) ?? new Set()
+        given.set(group, lines.add(`export { ${name} as ${shared} } from './${from}'`))
+        return `${shared}${as || ` as ${name}`}`
+      })
+      return `import {${renamed}} from "./${group}";`
+    })
+    texts.set(file, redirected)
+  }
+  return given
+}
+
+type Part = { groups: ReadonlyMap<string, string>; group: string; banner: string }
+
+/** The files of one group as esbuild reads them; the others stay files. */
+function fromMemory(texts: ReadonlyMap<string, string>, { groups, group, banner }: Part): Plugin {
+  return {
+    name: 'from memory',
+    setup(build) {
+      build.onResolve({ filter: /^\.\// }, ({ path, resolveDir, kind }) => {
+        const name = path.slice('./'.length)
+        const isPart = groups.get(name) === group && kind === 'import-statement'
+        return isPart ? { path: join(resolveDir, name) } : { path, external: true }
+      })
+      build.onLoad({ filter: /\.mjs$/ }, ({ path }) => {
+        const name = basename(path)
+        const map = Buffer.from(texts.get(`${name}.map`) ?? '').toString('base64')
+        const text = (texts.get(name) ?? '')
+          .replace(banner, '')
+          .replace(/(# sourceMappingURL=).*/, `$1data:application/json;base64,${map}`)
+        return { contents: text, loader: 'js' }
+      })
+    },
+  }
+}
