@@ -41,68 +41,77 @@ export type Serve = (exchange: Exchange) => Promise<void>
  * filter the answer, reply. Nothing of the body is read before the first two.
  */
 export function createPipeline(deps: PipelineDeps): (mounted: MountedRoute) => Serve {
-  const { verifiers, sourceOf, recordKeyRead, idempotency, nodeId } = deps
   return (mounted) => {
-    const { route } = mounted
-    const reader = compileReader(route)
-    const render = compileAnswer(route)
-    const recordOf = (answer: unknown): RecordedAnswer => {
-      const { status, body } = render(answer)
-      return { status, body: body === null ? null : String(body) }
+    let serve: Serve | undefined
+    // With the first request: a node starts before it has built the schemas of all routes.
+    return (exchange) => {
+      serve ??= compileRoute(deps, mounted)
+      return serve(exchange)
     }
-    const looksAtBearer = route.access !== 'public' || route.bearer === 'optional'
+  }
+}
 
-    async function handle(exchange: Exchange, caller: Caller, with_: HandleWith) {
-      const read = reported(mounted, caller.principal, () => reader.parts(exchange, with_.bytes))
-      const input = read instanceof Promise ? await read : read
-      const call = {
-        // The guard has just made sure that the caller fits the access of the route.
-        principal: caller.principal as never,
-        ...input,
-        bearer: route.bearer === undefined ? undefined : (caller.bearer as undefined),
-        mutation: with_.mutation as undefined,
-        request: new LazyRequestInfo(exchange, sourceOf),
-      }
-      const rendered = render(await answerOf(mounted, call))
-      if (rendered.body instanceof JsonPieces) {
-        await rendered.body.written(() => !exchange.response.destroyed)
-      }
-      return rendered
-    }
+function compileRoute(deps: PipelineDeps, mounted: MountedRoute): Serve {
+  const { verifiers, sourceOf, recordKeyRead, idempotency, nodeId } = deps
+  const { route } = mounted
+  const reader = compileReader(route)
+  const render = compileAnswer(route)
+  const recordOf = (answer: unknown): RecordedAnswer => {
+    const { status, body } = render(answer)
+    return { status, body: body === null ? null : String(body) }
+  }
+  const looksAtBearer = route.access !== 'public' || route.bearer === 'optional'
 
-    async function mutate(exchange: Exchange, caller: Caller, mutation: OperatorMutation) {
-      if (exchange.head.idempotencyKeys.length === 0) return handle(exchange, caller, { mutation })
-      const bytes = await reader.bytes(exchange)
-      const { actor } = mutation
-      const idempotent = idempotentRequest({ exchange, actor, route, bytes, recordOf })
-      const { answer, replayed } = await once(idempotency, idempotent, () =>
-        handle(exchange, caller, { bytes, mutation: { ...mutation, idempotent } }),
-      )
-      if (replayed) exchange.header('idempotency-replayed', 'true')
-      return answer
+  async function handle(exchange: Exchange, caller: Caller, with_: HandleWith) {
+    const read = reported(mounted, caller.principal, () => reader.parts(exchange, with_.bytes))
+    const input = read instanceof Promise ? await read : read
+    const call = {
+      // The guard has just made sure that the caller fits the access of the route.
+      principal: caller.principal as never,
+      ...input,
+      bearer: route.bearer === undefined ? undefined : (caller.bearer as undefined),
+      mutation: with_.mutation as undefined,
+      request: new LazyRequestInfo(exchange, sourceOf),
     }
+    const rendered = render(await answerOf(mounted, call))
+    if (rendered.body instanceof JsonPieces) {
+      await rendered.body.written(() => !exchange.response.destroyed)
+    }
+    return rendered
+  }
 
-    return async (exchange) => {
-      const bearer = looksAtBearer ? bearerOf(exchange.head.authorization) : undefined
-      const known = identify(route, bearer, verifiers)
-      const principal = known instanceof Promise ? await known : known
-      reported(mounted, principal, () => guard(route, principal))
-      if (principal?.kind === 'api_key') {
-        recordKeyRead(principal, route, exchange.message.method ?? route.method)
-      }
-      if (principal !== undefined && principal.kind !== 'player') mounted.admit?.(principal)
-      if (nodeId !== undefined && 'ofNode' in route) exchange.header('x-node-id', nodeId)
-      const caller = { principal, bearer }
-      const { status, body } =
-        principal?.kind === 'human' && isMutation(route)
-          ? await mutate(exchange, caller, { actor: principal, action: route.audit })
-          : await handle(exchange, caller, {})
-      if (route.attachment !== undefined) {
-        exchange.header('content-disposition', `attachment; filename="${route.attachment}"`)
-      }
-      if (body instanceof FileAnswer) return exchange.replyFile(body)
-      exchange.reply(status, body)
+  async function mutate(exchange: Exchange, caller: Caller, mutation: OperatorMutation) {
+    if (exchange.head.idempotencyKeys.length === 0) return handle(exchange, caller, { mutation })
+    const bytes = await reader.bytes(exchange)
+    const { actor } = mutation
+    const idempotent = idempotentRequest({ exchange, actor, route, bytes, recordOf })
+    const { answer, replayed } = await once(idempotency, idempotent, () =>
+      handle(exchange, caller, { bytes, mutation: { ...mutation, idempotent } }),
+    )
+    if (replayed) exchange.header('idempotency-replayed', 'true')
+    return answer
+  }
+
+  return async (exchange) => {
+    const bearer = looksAtBearer ? bearerOf(exchange.head.authorization) : undefined
+    const known = identify(route, bearer, verifiers)
+    const principal = known instanceof Promise ? await known : known
+    reported(mounted, principal, () => guard(route, principal))
+    if (principal?.kind === 'api_key') {
+      recordKeyRead(principal, route, exchange.message.method ?? route.method)
     }
+    if (principal !== undefined && principal.kind !== 'player') mounted.admit?.(principal)
+    if (nodeId !== undefined && 'ofNode' in route) exchange.header('x-node-id', nodeId)
+    const caller = { principal, bearer }
+    const { status, body } =
+      principal?.kind === 'human' && isMutation(route)
+        ? await mutate(exchange, caller, { actor: principal, action: route.audit })
+        : await handle(exchange, caller, {})
+    if (route.attachment !== undefined) {
+      exchange.header('content-disposition', `attachment; filename="${route.attachment}"`)
+    }
+    if (body instanceof FileAnswer) return exchange.replyFile(body)
+    exchange.reply(status, body)
   }
 }
 

@@ -34,9 +34,8 @@ test('[R-QU-7] the engine is the release that the patches are for, and they chan
   expect(changed.length).toBeLessThanOrEqual(front.length + 54 + configs.length)
 })
 
-test('[R-QU-7] a file without the places, or with two of them, is refused', async () => {
+test('[R-QU-7] a file that has other bytes in a place is refused', async () => {
   const published = await readEngineFile()
   expect(() => mendEngine(published.slice(0, 1000))).toThrow(EngineUnfit)
-  const twice = Buffer.concat([published, published])
-  expect(() => mendEngine(twice)).toThrow(EngineUnfit)
+  expect(() => mendEngine(mendEngine(published))).toThrow(EngineUnfit)
 })
