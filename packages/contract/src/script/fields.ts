@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { freeObject, optional } from '../values/fields.ts'
+import { freeObject, optional, shared } from '../values/fields.ts'
 import type { Json, JsonObject } from '../values/json.ts'
 
 /** Bytes of a body; a string stands for its UTF-8 bytes. Script hosts give `Uint8Array`. */
@@ -49,8 +49,8 @@ export const roomId = z.int().min(0)
 export const rowId = z.int().min(0)
 
 /** A page size as the console takes it: 0 is 1, more than `cap` is `cap`, below 0 is refused. */
-export function pageLimit({ default: fallback, cap }: { default: number; cap: number }) {
-  return z
+export const pageLimit = shared(({ default: fallback, cap }: { default: number; cap: number }) =>
+  z
     .int()
     .min(0)
     .transform((value) => Math.min(Math.max(value, 1), cap))
@@ -58,19 +58,19 @@ export function pageLimit({ default: fallback, cap }: { default: number; cap: nu
     .transform((value) => value ?? fallback)
     .meta({
       jsonSchema: { type: ['integer', 'null'], minimum: 1, maximum: cap, default: fallback },
-    })
-}
+    }),
+)
 
 /** A page size of what the console does not show: one beyond 1..`cap` is refused. */
-export function strictLimit({ default: fallback, cap }: { default: number; cap: number }) {
-  return z
+export const strictLimit = shared(({ default: fallback, cap }: { default: number; cap: number }) =>
+  z
     .int()
     .min(1)
     .max(cap)
     .nullish()
     .transform((value) => value ?? fallback)
-    .meta({ description: `1..${cap}, default ${fallback}` })
-}
+    .meta({ description: `1..${cap}, default ${fallback}` }),
+)
 
 /** How many rows to skip. */
 export const pageOffset = z

@@ -48,42 +48,42 @@ const notWhiteSpace = /\P{White_Space}/u
 /**
  * A name that people see: not blank, no control characters, at most `bytesMax` bytes, kept as sent.
  */
-export function label(bytesMax: number) {
-  return text(
+export const label = shared((bytesMax: number) =>
+  text(
     (value) => fits(value, bytesMax) && !isBlank(value) && !hasControlCharacter(value),
     `must be 1..${bytesMax} bytes, not blank and without control characters`,
     { minLength: 1, maxLength: bytesMax },
-  )
-}
+  ),
+)
 
 /**
  * An address within a collection: not empty, no control characters; white space alone is allowed.
  */
-export function key(bytesMax: number) {
-  return text(
+export const key = shared((bytesMax: number) =>
+  text(
     (value) => value !== '' && fits(value, bytesMax) && !hasControlCharacter(value),
     `must be 1..${bytesMax} bytes without control characters`,
     { minLength: 1, maxLength: bytesMax },
-  )
-}
+  ),
+)
 
 /** Any other identifying string: at most `bytesMax` bytes and no U+0000; it may be empty. */
-export function reference(bytesMax = 1024) {
-  return text(
+export const reference = shared((bytesMax: number = 1024) =>
+  text(
     (value) => fits(value, bytesMax) && !value.includes('\0'),
     `must be at most ${bytesMax} bytes without U+0000`,
     { maxLength: bytesMax },
-  )
-}
+  ),
+)
 
 /** A reference that is not blank. */
-export function presentReference(bytesMax = 1024) {
-  return text(
+export const presentReference = shared((bytesMax: number = 1024) =>
+  text(
     (value) => fits(value, bytesMax) && !value.includes('\0') && !isBlank(value),
     `must be 1..${bytesMax} bytes, not blank and without U+0000`,
     { minLength: 1, maxLength: bytesMax },
-  )
-}
+  ),
+)
 
 /** Unix milliseconds, 0 to 2^53 - 1. */
 export const unixMs = z.int().min(0).meta({ description: 'Unix milliseconds' })
@@ -92,12 +92,12 @@ export const unixMs = z.int().min(0).meta({ description: 'Unix milliseconds' })
 export const count = z.int().min(0)
 
 /** A page size in a query: decimal digits, clamped to 1..`cap`. */
-export function limit({ default: fallback, cap }: { default: number; cap: number }) {
-  return decimalText('must be a decimal integer')
+export const limit = shared(({ default: fallback, cap }: { default: number; cap: number }) =>
+  decimalText('must be a decimal integer')
     .transform((digits) => Math.min(Math.max(Number(digits), 1), cap))
     .default(fallback)
-    .meta({ jsonSchema: { type: 'integer', minimum: 1, maximum: cap, default: fallback } })
-}
+    .meta({ jsonSchema: { type: 'integer', minimum: 1, maximum: cap, default: fallback } }),
+)
 
 /** 1 to `itemsMax` values of a query in one text, between commas. */
 export function listOf(item: z.ZodType<string, string>, itemsMax: number) {
@@ -118,6 +118,20 @@ export const freeObject = z
 export const freeJson = z
   .custom<Json>(() => true)
   .meta({ jsonSchema: { description: 'Any JSON value' }, free: true })
+
+/**
+ * Makes what such a function gives for the same arguments one schema: there are a thousand fields,
+ * and a start builds them all.
+ */
+export function shared<A extends readonly unknown[], S>(make: (...given: A) => S) {
+  const made = new Map<string, S>()
+  return (...given: A): S => {
+    const key = JSON.stringify(given)
+    const known = made.get(key) ?? make(...given)
+    made.set(key, known)
+    return known
+  }
+}
 
 /** Null and absent mean the same: the output has the value or nothing. */
 export function optional<S extends z.ZodType>(schema: S) {
