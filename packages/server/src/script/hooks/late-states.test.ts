@@ -60,8 +60,11 @@ guildhall.room('den', {
   create: () => ({ counted: null }),
   rpc: {
     async wait(ctx, body, room) {
-      room.state.counted = { get n() { reads += 1; return reads } }
+      const { state } = room
+      state.counted = { get n() { reads += 1; return reads } }
       await woken()
+      state.woken = true
+      guildhall.after(1, () => { state.timed = true })
       await woken()
       return 'done'
     },
@@ -70,13 +73,30 @@ guildhall.room('den', {
 guildhall.on_rpc('wake', () => wake())
 guildhall.on_rpc('reads', () => String(reads))`
 
-async function serve(text = script, tier: 'trusted' | 'sandboxed' = 'trusted') {
+/** Its state is made when nobody waits for it any more. */
+const lateMade = `
+let wake
+let said
+guildhall.room('den', {
+  async create() {
+    await new Promise((go) => { wake = go })
+    try { guildhall.broadcast(101, 'late') } catch (error) { said = error.code }
+    return { state: { n: 1 }, label: { properties: { late: true } } }
+  },
+  rpc: { n: (ctx, body, room) => String(room.state.n) },
+})
+guildhall.on_rpc('wake', () => wake())
+guildhall.on_rpc('said', () => said)`
+
+type Served = { tier?: 'trusted' | 'sandboxed'; call_timeout_ms?: number }
+
+async function serve(text = script, { tier = 'trusted', call_timeout_ms = 20_000 }: Served = {}) {
   const saved: number[] = []
   const states = new Map<number, string>()
   const rooms = new Map<number, StateRoomIdentity>()
   const harness = await startHarness({
     files: { 'main.js': text },
-    config: { deadline_ms: 500, tier },
+    config: { deadline_ms: 500, call_timeout_ms, tier },
     states: {
       saveState({ room_id, text }) {
         saved.push(room_id)
@@ -94,7 +114,7 @@ async function serve(text = script, tier: 'trusted' | 'sandboxed' = 'trusted') {
     const identity = { definition: 'den', room_id, match_id: `m${room_id}`, name: null }
     const room = { ...identity, label: { ...label, properties: {} } }
     const about = player(room_id, { room_id })
-    await host.game.stateCreate(about, { room, options: 'null' })
+    const made = await host.game.stateCreate(about, { room, options: 'null' })
     rooms.set(room_id, room)
     const end = () => {
       rooms.delete(room_id)
@@ -106,9 +126,9 @@ async function serve(text = script, tier: 'trusted' | 'sandboxed' = 'trusted') {
         () => {},
       )
     }
-    return { about, end, spend: (ms: number) => message(100, String(ms), about) }
+    return { made, about, end, spend: (ms: number) => message(100, String(ms), about) }
   }
-  return { ...harness, saved, enter }
+  return { ...harness, saved, states, enter }
 }
 
 it('[S-STA-2] [S-LIM-1] an interrupt behind a slice that has held costs nothing of it', async () => {
@@ -135,22 +155,41 @@ it('[S-STA-1] [S-STA-2] what else runs for a room neither ends nor undoes a slic
   expect(await rpc('n', '', about)).toBe('1')
 })
 
-it('[R-STA-2] a state whose handler waits is read when a slice of it has ended, not each turn', async () => {
-  const { enter, rpc } = await serve(counted, 'sandboxed')
-  const { about } = await enter(5)
-  const waits = rpc('wait', '', about)
-  const reads = async () => Number(await rpc('reads', '', about))
-  await reads()
-  const first = await reads()
-  expect(first).toBeGreaterThan(0)
-  for (let turn = 0; turn < 5; turn += 1) expect(await reads()).toBe(first)
+it.each(['sandboxed', 'trusted'] as const)(
+  '[R-STA-2] a state whose %s handler waits is read behind its slices, not each turn',
+  async (tier) => {
+    const { enter, rpc, states, until } = await serve(counted, { tier })
+    const { about } = await enter(5)
+    const waits = rpc('wait', '', about)
+    const reads = async () => Number(await rpc('reads', '', about))
+    /** Once in a second it is read for what none has noted. */
+    const readsRarely = async () => {
+      const before = await reads()
+      for (let turn = 0; turn < 20; turn += 1) await reads()
+      expect((await reads()) - before).toBeLessThan(20)
+    }
+    await reads()
+    await readsRarely()
+    const before = await reads()
+    await rpc('wake', '', about)
+    await reads()
+    expect(await reads()).toBeGreaterThan(before)
+    await readsRarely()
+    await until(() => states.get(5)?.includes('woken') === true)
+    await until(() => states.get(5)?.includes('timed') === true)
+    await rpc('wake', '', about)
+    expect(await waits).toBe('done')
+  },
+)
+
+it('[S-STA-5] [S-LIM-4] a state that is made too late makes no room, and says nothing', async () => {
+  const { enter, rpc, delivered, saved } = await serve(lateMade, { call_timeout_ms: 200 })
+  const { made, about } = await enter(5)
+  expect(made).toEqual({ status: 'failed' })
   await rpc('wake', '', about)
-  await reads()
-  const second = await reads()
-  expect(second).toBeGreaterThan(first)
-  expect(await reads()).toBe(second)
-  await rpc('wake', '', about)
-  expect(await waits).toBe('done')
+  expect(await rpc('said', '', about)).toBe('timeout')
+  expect(await rpc('n', '', about)).toEqual({ error: expect.any(String) })
+  expect([delivered, saved]).toEqual([[], []])
 })
 
 it('[S-LIM-6] the timers of a room end with it, and cancelled ones do not count', async () => {

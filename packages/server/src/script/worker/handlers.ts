@@ -109,7 +109,7 @@ export function errorEnding(
 }
 
 /** Whether the node waits for the state of a room. */
-function isStateMade({ hook }: CallRecord): boolean {
+export function isStateMade({ hook }: CallRecord): boolean {
   return hook === hookCode.state_create || hook === hookCode.state_restore
 }
 

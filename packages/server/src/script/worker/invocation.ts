@@ -6,8 +6,6 @@ import type { Output } from './output.ts'
 export type Invocation = {
   /** Undefined outside of the handlers: the script's own timers and sockets. */
   readonly call: CallRecord | undefined
-  /** Whether it waits as a handler of a room with state. */
-  isInRoom: boolean
   /**
    * running: its first slice computes; suspended: it waits, or computes after having waited;
    * settled: it has ended, or it was given up.
@@ -34,7 +32,6 @@ export function newInvocation(
 ): Invocation {
   return {
     call,
-    isInRoom: false,
     state: call ? 'running' : 'suspended',
     startedMs,
     deadlineMs,

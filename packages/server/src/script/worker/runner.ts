@@ -25,6 +25,7 @@ import type { StateRoom } from './rooms/state-room.ts'
 import type { StateRooms } from './rooms/state-rooms.ts'
 import { endRun, hasGroup, runsOf } from './runs.ts'
 import type { Timers } from './timers.ts'
+import { WaitingSlices } from './waiting-slices.ts'
 
 export type RunnerDeps = {
   clock: Pick<Clock, 'monotonicMs'>
@@ -57,8 +58,7 @@ export class Runner {
   readonly #abouts = new HostMap<number, CallTexts>()
   /** Invocations with commands of later slices that have not been committed. */
   #pending: Invocation[] = []
-  /** Suspended invocations of rooms with state, whose slices end unseen. */
-  readonly #unseen = new HostSet<Invocation>()
+  readonly #inRooms: WaitingSlices
   #queue: CallRecord[] = []
   #head = 0
   #current: Invocation | undefined
@@ -73,6 +73,7 @@ export class Runner {
       (call) => deps.rooms.laneOf(call),
     )
     deps.rooms.isBusy = this.#lanes.isBusy
+    this.#inRooms = new WaitingSlices(deps)
     this.#outside = newInvocation(undefined, { startedMs: 0, deadlineMs: deps.deadlineMs })
   }
 
@@ -82,6 +83,7 @@ export class Runner {
     else call.about = this.#abouts.get(call.participant)
     if (call.hook === hookCode.on_leave) this.#abouts.delete(call.participant)
     if (call.hook === hookCode.timer) call.room_id = this.#deps.timers.roomOf(call.detail)
+    this.#inRooms.expect(call)
     if (call.hook === hookCode.on_tick) this.#addRuns(call, tickRooms(call))
     else if (call.hook === hookCode.state_save) this.#addRuns(call, this.#deps.rooms.ids())
     else this.#add(call)
@@ -143,8 +145,7 @@ export class Runner {
       if (!invocation?.pending || !this.#checkRoom(invocation)) continue
       if (invocation.pending) this.#commitPending(invocation)
     }
-    for (const invocation of this.#unseen) this.#checkRoom(invocation)
-    if (this.#deps.engine.scope.resumes) this.#unseen.clear()
+    for (const invocation of this.#inRooms.unseen()) this.#checkRoom(invocation)
     this.timerOutput.moveAll(this.output)
     this.output.commit(undefined, 'settled')
     if (this.#head < this.#queue.length) this.run()
@@ -297,8 +298,7 @@ export class Runner {
     invocation.pending = own.isEmpty ? undefined : own
     if (invocation.pending) this.#pending[this.#pending.length] = invocation
     if (invocation.call) {
-      invocation.isInRoom = this.#deps.rooms.laneOf(invocation.call) !== null
-      if (invocation.isInRoom) this.#unseen.add(invocation)
+      if (this.#deps.rooms.laneOf(invocation.call) !== null) this.#inRooms.add(invocation)
       this.#lanes.occupy(invocation.call)
     }
     this.#suspended.add(invocation)
@@ -336,7 +336,8 @@ export class Runner {
   /** What a slice after the first has made of a room's state; false when that ended the call. */
   #checkRoom(invocation: Invocation): boolean {
     const { call } = invocation
-    if (call === undefined || !invocation.isInRoom) return true
+    if (call === undefined || !this.#inRooms.has(invocation)) return true
+    this.#inRooms.seen(invocation)
     try {
       const output = invocation.pending ?? this.output
       const room = this.#deps.rooms.sliceEnded(call, output)
@@ -357,8 +358,7 @@ export class Runner {
   #endSuspended(invocation: Invocation, ending: Ending): void {
     invocation.pending = undefined
     this.#suspended.delete(invocation)
-    this.#unseen.delete(invocation)
-    invocation.isInRoom = false
+    this.#inRooms.remove(invocation)
     this.#settle(invocation, ending)
     if (invocation.call) this.#lanes.release(invocation.call)
     this.#deps.wantTurnEnd()

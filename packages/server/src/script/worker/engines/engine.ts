@@ -77,8 +77,11 @@ export type Scope = {
   run<A, B, R>(invocation: Invocation, fn: (a: A, b: B) => R, a: A, b: B): R
   /** Undefined outside of all invocations. */
   current(): Invocation | undefined
-  /** Whether every slice after the first runs through `EngineDeps.resume`. */
-  readonly resumes: boolean
+  /**
+   * Tells, as it begins, of every slice that goes on behind an await from now on. Undefined where
+   * slices after the first run through `EngineDeps.resume`.
+   */
+  noteSlices?(begins: (invocation: Invocation) => void): void
 }
 
 export type EngineDeps = {

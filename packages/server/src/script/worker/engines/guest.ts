@@ -48,7 +48,6 @@ export function createGuest(clock: Pick<Clock, 'monotonicMs'>): Guest {
         }
       },
       current: () => current,
-      resumes: true,
     },
     isLate,
     isOverdue,

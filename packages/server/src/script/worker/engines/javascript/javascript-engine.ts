@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { url } from 'node:inspector'
 import { flushCompileCache } from 'node:module'
+import { promiseHooks } from 'node:v8'
 import type { LoadProblem } from '../../../process/load-error.ts'
 import type { Invocation } from '../../invocation.ts'
 import { createSourceMaps } from '../../source-maps.ts'
@@ -68,7 +69,12 @@ function createScope(): { scope: Scope; abandon: () => void } {
     scope: {
       run: (invocation, fn, a, b) => storage.run(invocation, fn, a, b),
       current: () => storage.getStore(),
-      resumes: false,
+      noteSlices(begins) {
+        promiseHooks.onBefore(() => {
+          const invocation = storage.getStore()
+          if (invocation !== undefined) begins(invocation)
+        })
+      },
     },
     abandon: () => storage.disable(),
   }
