@@ -76,21 +76,26 @@ function startDefined(count = 16) {
   })
   const rooms = { all }
   const clock = createFakeClock()
-  const calls: { atMs: number; rooms: number[]; dt: number }[] = []
+  const calls: {
+    atMs: number
+    rooms: number[]
+    dt: number
+    generation: number | null | undefined
+  }[] = []
   const startMs = clock.monotonicMs()
   const uses = { cpuUs: 1_500, first: 0 }
   const router: Parameters<typeof createTicker>[0]['router'] = {
     inbox: createInbox({ inbox_calls: 1000, inbox_bytes: 10_000 }),
-    call: ({ rooms: due = [], detail = 0, settle }) => {
+    call: ({ rooms: due = [], detail = 0, generation, settle }) => {
       const ids = due.map(({ room_id }) => room_id)
-      calls.push({ atMs: clock.monotonicMs() - startMs, rooms: ids, dt: detail })
+      calls.push({ atMs: clock.monotonicMs() - startMs, rooms: ids, dt: detail, generation })
       settle({
         status: 'ok',
         reply: new Uint8Array(),
         cpuUs: ids[0] === 1 && uses.first > 0 ? uses.first : uses.cpuUs,
       })
     },
-    active: {} as never,
+    active: { identity: { generation: 1 } } as never,
     former: undefined,
   }
   const metrics = { ticks: 0, ticksSkipped: 0 }
@@ -167,19 +172,53 @@ it('[R-STA-2] [S-REL-4] every room goes on to tick when a reload has changed its
   }
 })
 
+it('[S-REL-6] rooms that keep to their script tick at the rate that it has, until it ends', async () => {
+  const { clock, calls, rooms, router, define } = startDefined()
+  const succeed = (hz: number, generation: number) => {
+    define(hz)
+    const former = { identity: { generation: generation - 1 } }
+    Object.assign(router, { active: { identity: { generation } }, former })
+    const made = { room_id: 100 * generation, match_id: 'mt1-0', generation, definition: 'race' }
+    rooms.all = [...rooms.all.filter((room) => room.generation === generation - 1), made]
+  }
+  /** How often a room ticks in a second, and by which script. */
+  const rate = async (room: number) => {
+    calls.length = 0
+    await clock.advance(1_000)
+    const own = calls.filter((call) => call.rooms.includes(room))
+    return [own.length, new Set(own.map(({ generation }) => generation))]
+  }
+  rooms.all = rooms.all.map((room) => ({ ...room, generation: 1 }))
+  await clock.advance(100)
+  succeed(60, 2)
+  expect([await rate(7), await rate(200)]).toEqual([
+    [20, new Set([1])],
+    [60, new Set([null])],
+  ])
+  succeed(0, 3)
+  expect([await rate(7), await rate(200), await rate(300)]).toEqual([
+    [0, new Set()],
+    [60, new Set([2])],
+    [0, new Set()],
+  ])
+  // Nobody tells the ticker that the script has ended.
+  Object.assign(router, { former: undefined })
+  await clock.advance(100)
+  expect(await rate(200)).toEqual([0, new Set()])
+})
+
 it('[S-REL-6] [S-HK-4] where all rooms of a group keep to their script, the new one has no tick', async () => {
   const { clock, calls, rooms, router, define } = startDefined()
   rooms.all = rooms.all.map((room) => ({ ...room, generation: 1 }))
-  Object.assign(router, { former: { identity: { generation: 1 } } })
-  await clock.advance(99)
-  expect(calls.map((call) => call.rooms.length)).toEqual(Array(8).fill(2))
   // Also where the new script has no such ticks; without a room nothing is due.
   define(0)
-  await clock.advance(50)
-  expect(calls).toHaveLength(16)
-  rooms.all = []
-  define(0)
+  Object.assign(router, {
+    former: { identity: { generation: 1 } },
+    active: { identity: { generation: 2 } },
+  })
+  await clock.advance(99)
+  expect(calls.map((call) => call.rooms.length)).toEqual(Array(8).fill(2))
   rooms.all = [{ room_id: 1, match_id: 'mt1-0', generation: null, definition: 'race' }]
   await clock.advance(50)
-  expect(calls).toHaveLength(16)
+  expect(calls).toHaveLength(8)
 })

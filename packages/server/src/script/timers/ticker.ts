@@ -38,6 +38,14 @@ type Beat = {
   took?(tick: { rooms: number; cpuUs: number }): void
 }
 
+/** The ticks of a definition at one rate. */
+type Ticking = {
+  readonly hz: number
+  /** The former script, once only the rooms that are bound to it tick so. */
+  boundTo: number | undefined
+  timers: readonly Timer[]
+}
+
 /** Which part of a tick a call is. */
 type Part = { generation: number | null; isFirst: boolean }
 
@@ -48,8 +56,10 @@ type Part = { generation: number | null; isFirst: boolean }
 export function createTicker({ config, clock, router, metrics, wanted }: TickerDeps) {
   let rooms: () => readonly TickRoom[] = () => []
   let own: Timer | undefined
-  const defined = new Map<string, { hz: number; timers: readonly Timer[] }>()
-  const part = createParts(() => rooms())
+  /** By the name of the definition: of the script that serves, and of the former one. */
+  const defined = new Map<string, Ticking>()
+  const kept = new Map<string, Ticking>()
+  let defines = 0
 
   /** What runs the ticks of a beat. */
   function createTick(beat: Beat): () => void {
@@ -119,33 +129,77 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
   }
 
   /** Rooms of one rate are spread over its interval, so that they do not all compute at once. */
-  function startDefined({ name, tick_hz: hz }: RoomDefinitionSummary): Timer[] {
+  function startDefined(name: string, hz: number): Ticking {
     const everyMs = 1000 / hz
     const groups = Math.min(groupsMax, Math.max(1, Math.floor(everyMs / groupEveryMs)))
     const pace = createPace(groups)
+    const ticking: Ticking = { hz, boundTo: undefined, timers: [] }
+    const roomsOf = createGroups(groups, (room) => room.definition === name && isOf(room, ticking))
     const ticks = Array.from({ length: groups }, (_, group) =>
       createTick({
         hz,
         hasOwnRun: false,
-        wanted: () => router.active !== undefined,
-        rooms: () => part(name, group, groups),
+        wanted: () => ticking.boundTo !== undefined || router.active !== undefined,
+        rooms: () => roomsOf(group),
         took: (tick) => pace.took(group, tick),
       }),
     )
     function tickFrom(group: number): void {
+      if (isOver(ticking)) {
+        cancel(ticking)
+        return
+      }
       if (group === 0) pace.begin()
       if (group % pace.together !== 0) return
       for (const tick of ticks.slice(group, group + pace.together)) tick()
     }
-    return ticks.map((_, group) => {
+    ticking.timers = ticks.map((_, group) => {
       const laterMs = (group * everyMs) / groups
       return startPulse(clock, { everyMs, laterMs }, () => tickFrom(group))
     })
+    return ticking
   }
 
-  /** Whether rooms of the definition keep to the script that made them, which ticks on. */
-  function hasBound(name: string): boolean {
-    return rooms().some(({ definition, generation }) => definition === name && generation !== null)
+  /** The script that its rooms were bound to has ended. */
+  function isOver({ boundTo }: Ticking): boolean {
+    return boundTo !== undefined && boundTo !== router.former?.identity.generation
+  }
+
+  /** Whether a room of the definition ticks so. */
+  function isOf({ definition, generation }: TickRoom, ticking: Ticking): boolean {
+    const former = kept.get(definition ?? '')
+    const isBound = former !== undefined && generation === former.boundTo
+    return isBound === (former === ticking)
+  }
+
+  /** The rooms of each group. */
+  function createGroups(count: number, has: (room: TickRoom) => boolean) {
+    let seen: readonly TickRoom[] | undefined
+    let seenDefines = 0
+    let groups: TickRoom[][] = []
+    return (group: number): readonly TickRoom[] => {
+      const all = rooms()
+      // The list is another one when a room has come or gone.
+      if (seen !== all || seenDefines !== defines) {
+        seen = all
+        seenDefines = defines
+        groups = Array.from({ length: count }, () => [])
+        for (const room of all) if (has(room)) groups[room.room_id % count]?.push(room)
+      }
+      return groups[group] ?? []
+    }
+  }
+
+  /** The script that serves has other ticks, or none: rooms that keep to the former one have not. */
+  function replace(name: string, ticking: Ticking, former: number | undefined): void {
+    const isBound = (room: TickRoom) => room.definition === name && room.generation === former
+    defined.delete(name)
+    if (kept.has(name) || !rooms().some(isBound)) {
+      cancel(ticking)
+      return
+    }
+    ticking.boundTo = former
+    kept.set(name, ticking)
   }
 
   return {
@@ -153,52 +207,39 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
     start(tickRooms: () => readonly TickRoom[]) {
       rooms = tickRooms
       if (config.tick_hz === 0) return
+      const roomsOf = createGroups(1, ({ definition }) => (definition ?? null) === null)
       const tick = createTick({
         hz: config.tick_hz,
         hasOwnRun: true,
         wanted,
-        rooms: () => part(null, 0, 1),
+        rooms: () => roomsOf(0),
       })
       own = startPulse(clock, { everyMs: 1000 / config.tick_hz }, tick)
     },
-    /** The definitions of the script that serves from now on. */
+    /** The definitions of the script that serves from now on, in place of the active one. */
     define(definitions: readonly RoomDefinitionSummary[]) {
-      const ticking = new Map(definitions.map((definition) => [definition.name, definition]))
-      for (const [name, { hz, timers }] of defined) {
-        const nextHz = ticking.get(name)?.tick_hz ?? 0
-        if (nextHz === hz || (nextHz === 0 && hasBound(name))) continue
-        for (const timer of timers) timer.cancel()
-        defined.delete(name)
+      defines += 1
+      const next = new Map(definitions.map(({ name, tick_hz }) => [name, tick_hz]))
+      const former = (router.active ?? router.former)?.identity.generation
+      for (const [name, ticking] of kept) {
+        if (ticking.boundTo === former) continue
+        cancel(ticking)
+        kept.delete(name)
       }
-      for (const definition of definitions) {
-        const { name, tick_hz: hz } = definition
-        if (hz === 0 || defined.has(name)) continue
-        defined.set(name, { hz, timers: startDefined(definition) })
+      for (const [name, ticking] of defined) {
+        if (next.get(name) !== ticking.hz) replace(name, ticking, former)
+      }
+      for (const [name, hz] of next) {
+        if (hz > 0 && !defined.has(name)) defined.set(name, startDefined(name, hz))
       }
     },
     stop() {
       own?.cancel()
-      for (const { timers } of defined.values()) for (const timer of timers) timer.cancel()
+      for (const ticking of [...defined.values(), ...kept.values()]) cancel(ticking)
     },
   }
 }
 
-/** The rooms of a definition, null for those of none, and of these one group. */
-function createParts(rooms: () => readonly TickRoom[]) {
-  let split: readonly TickRoom[] | undefined
-  const parts = new Map<string, readonly TickRoom[]>()
-  return (definition: string | null, group: number, groups: number): readonly TickRoom[] => {
-    const all = rooms()
-    // The list is another one when a room has come or gone.
-    if (split !== all) parts.clear()
-    split = all
-    const key = `${group}/${groups} ${definition}`
-    const known = parts.get(key)
-    if (known !== undefined) return known
-    const isOf = (room: TickRoom) =>
-      (room.definition ?? null) === definition && room.room_id % groups === group
-    const found = all.filter(isOf)
-    parts.set(key, found)
-    return found
-  }
+function cancel({ timers }: Ticking): void {
+  for (const timer of timers) timer.cancel()
 }
