@@ -8,8 +8,8 @@ export type Pace = {
 }
 
 /** So many rooms tick at once, and use so much, if each group is as the largest one. */
-const roomsAtOnce = 32
-const atOnceUs = 2_000
+const roomsAtOnce = 16
+const atOnceUs = 1_000
 /** After so many ticks the number is looked at anew. */
 const lookEvery = 64
 /** What counts of a tick beside those before it. */

@@ -23,9 +23,9 @@ type TickerDeps = {
 }
 
 /** The rooms of a definition tick in so many groups at most, one after the other. */
-const groupsMax = 8
+const groupsMax = 16
 /** Between two groups, in milliseconds at least. */
-const groupEveryMs = 5
+const groupEveryMs = 3
 
 /** What ticks at one rate: all rooms without state, or a group of those of one definition. */
 type Beat = {
