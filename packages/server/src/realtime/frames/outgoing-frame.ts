@@ -1,4 +1,10 @@
-import { encodeFrame, frameHeaderBytes, kinds } from '@guildhall/contract'
+import {
+  encodeFrame,
+  frameHeaderBytes,
+  kinds,
+  type RpcResponse,
+  rpcResponseBody,
+} from '@guildhall/contract'
 
 /**
  * One encoded envelope on its way out. It is encoded once and shared by all of its receivers, so
@@ -13,12 +19,31 @@ export type OutgoingFrame = {
   readonly mergeKey: number
   /** The frame as a message of its own, kept by the transport that had to make it first. */
   message: Uint8Array | undefined
+  /** How much of the memory before `bytes` is free: a transport may put a header there. */
+  readonly headroom?: number
 }
 
 /** @throws RangeError when kind or body do not fit into a frame */
 export function outgoingFrame(kind: number, body: Uint8Array): OutgoingFrame {
   return { bytes: encodeFrame(kind, body), mergeKey: mergeKey(kind, body), message: undefined }
 }
+
+/** An RPC_RESPONSE, written in one piece: its payload is copied once on its way to the system. */
+export function responseFrame({ request_id, ok, payload }: RpcResponse): OutgoingFrame {
+  const head = rpcResponseBody.encode({ request_id, ok, payload: noPayload })
+  const length = head.length + payload.length
+  const whole = Buffer.allocUnsafe(headroom + frameHeaderBytes + length)
+  const bytes = whole.subarray(headroom)
+  bytes.writeUInt32BE(kindBytes + length, 0)
+  bytes.writeUInt16BE(kinds.RPC_RESPONSE.first, 4)
+  bytes.set(head, frameHeaderBytes)
+  bytes.set(payload, frameHeaderBytes + head.length)
+  return { bytes, mergeKey: 0, message: undefined, headroom }
+}
+
+const noPayload = new Uint8Array(0)
+/** As much as any transport needs. */
+const headroom = 10
 
 /**
  * A PEER_POSITION of a participant. Written in one piece, because positions are most of what a game

@@ -60,14 +60,27 @@ describe('raw answers', () => {
 })
 
 describe('an RPC that hands on a raw answer', () => {
+  const shared = [board]
   let harness: Harness | undefined
   beforeAll(async () => {
     const main = `guildhall.on_rpc('top', () => guildhall.leaderboards.list({ raw: true }))
       guildhall.on_rpc('read', async () =>
-        guildhall.json.decode(await guildhall.leaderboards.list({ raw: true }))[0].records)`
+        guildhall.json.decode(await guildhall.leaderboards.list({ raw: true }))[0].records)
+      guildhall.on_rpc('changed', async () => {
+        const list = await guildhall.leaderboards.list({ raw: true })
+        list[0] = 0x7b
+        return list
+      })
+      guildhall.on_rpc('second', async () => {
+        const [first, second] = await Promise.all([
+          guildhall.leaderboards.list({ raw: true }),
+          guildhall.leaderboards.get('b', 'u', { raw: true }),
+        ])
+        return first.length > second.length ? second : first
+      })`
     harness = createHarness({
       files: { 'main.js': main },
-      functions: { 'leaderboards.list': () => [board] },
+      functions: { 'leaderboards.list': () => shared, 'leaderboards.get': () => null },
     })
     await harness.host.start()
   })
@@ -76,5 +89,13 @@ describe('an RPC that hands on a raw answer', () => {
   it('[S-API-26] replies with it, byte by byte', async () => {
     expect(await harness?.rpc('top')).toBe(JSON.stringify([board]))
     expect(await harness?.rpc('read')).toBe('2')
+    expect(await harness?.rpc('second')).toBe('null')
+  })
+
+  it('[S-API-26] changes bytes of its own, not those of calls that share the answer', async () => {
+    const text = JSON.stringify(shared)
+    const methods = ['top', 'changed', 'top', 'changed']
+    const replies = await Promise.all(methods.map((method) => harness?.rpc(method)))
+    expect(replies).toEqual([text, `{${text.slice(1)}`, text, `{${text.slice(1)}`])
   })
 })

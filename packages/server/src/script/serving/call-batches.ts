@@ -4,7 +4,8 @@ import type { CallContext } from '../../kernel/play/calls.ts'
 import type { NewCall } from '../calls.ts'
 import { type CallRecord, type CallTexts, encodeCalls } from '../wire/call-records.ts'
 import { hookCode } from '../wire/hooks.ts'
-import { batchLimits } from '../wire/limits.ts'
+import { batchLimits, limits } from '../wire/limits.ts'
+import type { DoneRecord } from '../wire/output-records.ts'
 import type { CallBatch, HostResult, NodeTime } from '../wire/protocol.ts'
 
 /** A call that a script has been given. */
@@ -17,6 +18,8 @@ export type OpenCall = {
   begunMs: number | undefined
   /** How many calls it had to wait for in the worker. */
   ahead: number
+  /** The first of its calls to the node that was answered with bytes, of the length of a reply. */
+  answered: { readonly call: number; readonly bytes: Uint8Array } | undefined
 }
 
 /** A call that waits to be sent. */
@@ -35,7 +38,7 @@ export function newOpenCall(call: NewCall): OpenCall {
     about: undefined,
     group: undefined,
   }
-  return { record, call, postedMs: 0, begunMs: undefined, ahead: 0 }
+  return { record, call, postedMs: 0, begunMs: undefined, ahead: 0, answered: undefined }
 }
 
 const noBytes = new Uint8Array(0)
@@ -77,7 +80,11 @@ export class CallBatches {
     this.#wantPump()
   }
 
-  addResult(result: HostResult): void {
+  /** The answer to what an open call has asked for, if it was one. */
+  addResult(result: HostResult, open: OpenCall | undefined): void {
+    if (open && result.ok && isReply(result.value)) {
+      open.answered ??= { call: result.id, bytes: result.value }
+    }
     this.#results.push(result)
     this.#wantPump()
   }
@@ -183,6 +190,15 @@ export class CallBatches {
     else if (!same) this.#known.set(participant, context)
     return same ? undefined : context
   }
+}
+
+/** What a call is replied with, if all went well. */
+export function replyOf({ answered }: OpenCall, { reply, handed }: DoneRecord): Uint8Array {
+  return handed !== undefined && handed === answered?.call ? answered.bytes : reply
+}
+
+function isReply(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array && value.length <= limits.replyBytes
 }
 
 /** The match of a room that a tick runs in. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { hookCode } from '../wire/hooks.ts'
+import { op } from '../wire/output-records.ts'
 import { createScripts, newCall } from './serving.fixture.ts'
 
 /** A script that serves before a worker whose answers the test makes. */
@@ -43,6 +44,19 @@ it('[S-WP-4] refuses an answer to batches that were not sent', async () => {
   call()
   await endOfTurn()
   expect(answered(2)).toBe(false)
+})
+
+it('[S-WP-4] replies with nothing where the worker names an answer that it did not get', async () => {
+  const { open, clock } = createScripts()
+  const { script, receive } = open()
+  const outcomes: unknown[] = []
+  const settle = (outcome: unknown) => outcomes.push(outcome)
+  script.call(newCall({ hook: hookCode.on_rpc, text: 'go', settle }))
+  await clock.advance(0)
+  const [ok, named] = [0, -7]
+  expect(receive([op.done, 1, ok, 0, named, 0, -1])).toBe(true)
+  expect(outcomes).toEqual([{ status: 'ok', reply: new Uint8Array(0), cpuUs: 0 }])
+  expect(receive([op.done, 1, ok, 0, -0.5, 0, -1])).toBe(false)
 })
 
 it('[S-LIM-4] gives a call up that its worker has begun and does not end', async () => {

@@ -16,7 +16,7 @@ import { protocolTimes } from '../wire/limits.ts'
 import { type DoneRecord, type OutputVisitor, visitOutput } from '../wire/output-records.ts'
 import { isOverdue, type Overdue } from '../wire/overdue.ts'
 import type { NodeTime, OutputBatch } from '../wire/protocol.ts'
-import { CallBatches, matchOf, newOpenCall, type OpenCall } from './call-batches.ts'
+import { CallBatches, matchOf, newOpenCall, type OpenCall, replyOf } from './call-batches.ts'
 import { createCallEndings, lateCalls } from './call-endings.ts'
 import { createCommands } from './commands.ts'
 import { isFilter, mustWait } from './gates.ts'
@@ -335,7 +335,7 @@ export class ServingScript {
     const caller = this.#callerOf(call.invocation, call.room_id)
     const result = await this.#deps.hostCalls.answer(call, caller)
     this.#asked -= 1
-    if (this.#state !== 'ended') this.#batches.addResult(result)
+    if (this.#state !== 'ended') this.#batches.addResult(result, this.#open.get(call.invocation))
   }
 
   /** Whom a call of the worker runs for: 0 is none of the calls that are open. */
@@ -373,7 +373,7 @@ export class ServingScript {
     observeCall?.(hookNameOf(open.record.hook), processClock.monotonicMs() - open.postedMs)
     const cause = this.#endings.done(open, done)
     const { status, reply, text, cpuUs } = done
-    if (status === 'ok') this.#close(open, { status, reply, cpuUs })
+    if (status === 'ok') this.#close(open, { status, reply: replyOf(open, done), cpuUs })
     else if (status === 'failed_with_text')
       this.#close(open, { status, text: text ?? '', more: reply })
     else this.#close(open, { status, cause })

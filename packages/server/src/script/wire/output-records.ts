@@ -6,7 +6,8 @@ import { commandNames } from '../functions/arguments.ts'
  * they take effect, at the end of a buffer that begins with the bodies. A record is its operation,
  * its fields, and for the delivering ones a list of participants.
  *
- *   done       op, id, status, cpu_us, body offset, body length, text index or -1
+ *   done       op, id, status, cpu_us, body offset, body length, text index or -1; an offset below 0
+ *              is the number of a call to the node whose answer is the body, and stays there
  *   broadcast  op, kind, unreliable, offset, length, sender, room or -1, text index of the topic or
  *              -1, n, except ...
  *   send       op, kind, unreliable, offset, length, n, participants ...
@@ -93,6 +94,8 @@ export type DoneRecord = {
   status: CallStatus
   cpuUs: number
   reply: Uint8Array
+  /** The call to the node whose answer is the reply. */
+  handed: number | undefined
   text: string | undefined
 }
 
@@ -192,12 +195,14 @@ function visitDone({ words, bytes, source }: Reader, at: number, visitor: Output
   const id = count(words[at + 1])
   const status = callStatuses[count(words[at + 2])]
   const cpuUs = count(words[at + 3])
-  const reply = view(bytes, words[at + 4], words[at + 5])
+  const offset = words[at + 4] ?? 0
+  const handed = offset < 0 ? count(-offset) : undefined
+  const reply = view(bytes, handed === undefined ? offset : 0, words[at + 5])
   const index = words[at + 6]
-  if (id < 0 || status === undefined || cpuUs < 0 || !reply) return 0
+  if (id < 0 || status === undefined || cpuUs < 0 || !reply || handed === -1) return 0
   const text = index === -1 ? undefined : source.texts[count(index)]
   if (index !== -1 && text === undefined) return 0
-  visitor.done(id, { status, cpuUs, reply, text })
+  visitor.done(id, { status, cpuUs, reply, handed, text })
   return recordWords.done
 }
 

@@ -17,4 +17,10 @@ export function tooLarge(bytes: number, bytesMax: number): Ending {
 }
 
 /** How an invocation ended: its status, how long its reply is, and what the node reads of it. */
-export type Ending = { status: number; length: number; text?: string }
+export type Ending = {
+  status: number
+  length: number
+  text?: string
+  /** The call to the node whose answer is the reply. */
+  handed?: number
+}

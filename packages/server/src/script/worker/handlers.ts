@@ -8,6 +8,7 @@ import { context, messageContext, rpcContext } from './contexts.ts'
 import { type Ending, noReply, status, timedOut, tooLarge } from './endings.ts'
 import type { Engine } from './engines/engine.ts'
 import { errorText, FailSignal, Interrupted } from './errors.ts'
+import type { Invocation } from './invocation.ts'
 import type { Output } from './output.ts'
 import type { Registry } from './registry.ts'
 import type { StateRooms } from './rooms/state-rooms.ts'
@@ -78,15 +79,18 @@ export function encodeAnswer(call: CallRecord, value: unknown): Uint8Array | str
   }
 }
 
-const { byteLength } = Buffer
+const { byteLength, compare: compareBytes } = Buffer
 
-/** Places what `encodeAnswer` gave, unless that is too large. */
+/** Places what `encodeAnswer` gave, unless that is too large, or the node has given it. */
 export function answerEnding(
-  call: CallRecord,
+  { call, answered }: Pick<Invocation, 'call' | 'answered'>,
   answer: Uint8Array | string | undefined,
   output: Output,
 ): Ending {
-  if (answer === undefined) return noReply
+  if (answer === undefined || call === undefined) return noReply
+  if (answered && answer instanceof Uint8Array && compareBytes(answer, answered.bytes) === 0) {
+    return { status: status.ok, length: 0, handed: answered.call }
+  }
   const isState = answerForms[call.hook] === 'state'
   const bytesMax = isState ? limits.stateBytes : limits.replyBytes
   const length = answer.length > bytesMax ? byteLength(answer) : output.place(answer)

@@ -48,7 +48,7 @@ export function createHostCalls(wantTurnEnd: () => void): HostCalls {
     const { invocation } = waiting
     invocation.hostCallsOpen -= 1
     // What was given up is not waited for any more: its code does not go on.
-    if (!invocation.gaveUp) waiting.resolve(result)
+    if (!invocation.gaveUp) waiting.resolve(withOwnBytes(invocation, result))
   }
 
   return {
@@ -92,6 +92,16 @@ export function expectHostCall(invocation: Invocation): void {
   if (invocation.call && invocation.hostCalls >= limits.hostCallsPerInvocation) {
     throw new GuildhallError('limit_exceeded', `more than ${limits.hostCallsPerInvocation} calls`)
   }
+}
+
+/** Calls that share an answer get bytes of their own, which their script may change. */
+function withOwnBytes(invocation: Invocation, result: HostResult): HostResult {
+  if (!result.ok || !(result.value instanceof Uint8Array)) return result
+  const { id, value: bytes } = result
+  if (invocation.call && bytes.length <= limits.replyBytes) {
+    invocation.answered ??= { call: id, bytes }
+  }
+  return { id, ok: true, value: new Uint8Array(bytes) }
 }
 
 function count(invocation: Invocation): void {

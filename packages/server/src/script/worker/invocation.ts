@@ -20,6 +20,8 @@ export type Invocation = {
   bodyBytes: number
   hostCalls: number
   hostCallsOpen: number
+  /** The first of its calls to the node that was answered with bytes, of the length of a reply. */
+  answered: { readonly call: number; readonly bytes: Uint8Array } | undefined
   /** Whether it ended by an interrupt or its timeout: whatever it still calls raises `timeout`. */
   gaveUp: boolean
   /** Commands of a slice after the first, until it ends. */
@@ -40,6 +42,7 @@ export function newInvocation(
     bodyBytes: 0,
     hostCalls: 0,
     hostCallsOpen: 0,
+    answered: undefined,
     gaveUp: false,
     pending: undefined,
   }

@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { commandNames } from '../functions/arguments.ts'
+import { hookCode } from '../wire/hooks.ts'
 import { visitOutput } from '../wire/output-records.ts'
+import { answerEnding } from './handlers.ts'
 import { newInvocation } from './invocation.ts'
 import { Output } from './output.ts'
+import { ownCall } from './own-call.ts'
 
 type Step = Adding | { do: 'commit' | 'rollback' | 'move' }
 type Adding =
@@ -112,6 +115,21 @@ describe('output', () => {
     )
   })
 
+  it('has no bytes of a reply that the node has already', () => {
+    const output = new Output()
+    const call = { ...ownCall, id: 5, hook: hookCode.on_rpc }
+    const ending = (answered: Uint8Array, reply: Uint8Array | string) =>
+      answerEnding({ call, answered: { call: 9, bytes: answered } }, reply, output)
+    const bytes = new Uint8Array(300).fill(7)
+    const handed = ending(bytes, Uint8Array.from(bytes))
+    expect(handed).toEqual({ status: 0, length: 0, handed: 9 })
+    output.done(5, 0, { cpuUs: 1, ...handed })
+    for (const other of ['a text', bytes.subarray(1), Uint8Array.from(bytes).fill(8, 299)]) {
+      expect(ending(bytes, other)).toEqual({ status: 0, length: other.length })
+    }
+    expect(effects(output)).toEqual([['done', 5, 9, undefined]])
+  })
+
   it('keeps a committed invocation committed', () => {
     const output = new Output()
     const invocation = newInvocation(undefined, { startedMs: 0, deadlineMs: 100 })
@@ -155,7 +173,7 @@ function apply(output: Output, step: Adding): Effect[] {
 function effects(output: Output): Effect[] {
   const seen: Effect[] = []
   const wellFormed = visitOutput(output.take(), {
-    done: (id, { reply, text }) => seen.push(['done', id, hex(reply), text]),
+    done: (id, { reply, handed, text }) => seen.push(['done', id, handed ?? hex(reply), text]),
     broadcast: ({ kind, body, sender, room_id, except, topic }) =>
       seen.push(['broadcast', kind, hex(body), sender, room_id, except.join(), topic]),
     send: ({ kind, unreliable, body, participants }) => {

@@ -1,9 +1,12 @@
 import { listAt, op, recordWords } from '../wire/output-records.ts'
+import type { Ending } from './endings.ts'
 
 /** What a script hands over as a body; text stands for its UTF-8 bytes. */
 export type Body = Uint8Array | string
 
 type TimerOperation = typeof op.after | typeof op.every | typeof op.cancel
+
+type End = Omit<Ending, 'status'> & { cpuUs: number }
 
 /** Which call a command belongs to, and in which of its rooms. */
 export type CallPlace = { id: number; room_id: number | null }
@@ -215,7 +218,7 @@ export class Output {
   }
 
   /** Ends an invocation: `length` bytes were placed as its reply. */
-  done(id: number, status: number, end: { cpuUs: number; length: number; text?: string }): void {
+  done(id: number, status: number, end: End): void {
     this.#reserveWords(recordWords.done)
     const words = this.#words
     const at = this.#wordCount
@@ -223,7 +226,7 @@ export class Output {
     words[at + 1] = id
     words[at + 2] = status
     words[at + 3] = end.cpuUs
-    words[at + 4] = this.#byteCount
+    words[at + 4] = end.handed === undefined ? this.#byteCount : -end.handed
     words[at + 5] = end.length
     words[at + 6] = end.text === undefined ? -1 : this.#texts.length
     if (end.text !== undefined) this.#texts[this.#texts.length] = end.text

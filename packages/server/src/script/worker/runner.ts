@@ -269,7 +269,7 @@ export class Runner {
         return
       }
       // An answer that is none fails the slice before it has changed the state of a room.
-      ending = answerEnding(call, encodeAnswer(call, result), this.output)
+      ending = answerEnding(invocation, encodeAnswer(call, result), this.output)
       room = this.#deps.rooms.sliceEnded(call, this.output)
     } catch (error) {
       this.#endSlice(invocation)
@@ -319,7 +319,7 @@ export class Runner {
     if (invocation.pending) this.#commitPending(invocation)
     let ending: Ending = noReply
     try {
-      if (call) ending = answerEnding(call, encodeAnswer(call, value), this.output)
+      if (call) ending = answerEnding(invocation, encodeAnswer(call, value), this.output)
     } catch (error) {
       ending = this.#errorEnding(error, call)
     }

@@ -85,6 +85,7 @@ test('[R-DIA-3] an account that shows its offer can record, a guest never', () =
       place: nowhere,
       client,
       send() {},
+      sendFrame() {},
       end() {},
       setFlags() {},
       observer: undefined,

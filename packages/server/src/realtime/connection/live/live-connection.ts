@@ -1,4 +1,5 @@
 import type { EnvelopeObserver } from '../../../kernel/play/recording.ts'
+import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { Place } from '../../play.port.ts'
 import type { Closing } from '../closing/closings.ts'
 import type { ClientState } from './client-state.ts'
@@ -12,6 +13,7 @@ export type LiveConnection = {
   readonly client: ClientState
   /** Queues an envelope of its own. */
   send(kind: number, body: Uint8Array): void
+  sendFrame(frame: OutgoingFrame): void
   end(closing: Closing): void
   /** What SESSION_OPTIONS asks for now. */
   setFlags(flags: number): void

@@ -112,6 +112,10 @@ export class LivePhase implements LiveConnection {
     this.#connection.send(kind, body)
   }
 
+  sendFrame(frame: OutgoingFrame): void {
+    this.#connection.deliver(frame, false)
+  }
+
   end(closing: Closing): void {
     this.#connection.end(closing)
   }

@@ -1,14 +1,13 @@
 import {
-  kinds,
   plainFailure,
   rpcFailureBody,
   rpcRequestBody,
   rpcRequestId,
-  rpcResponseBody,
   sessionFlags,
   WireError,
 } from '@guildhall/contract'
 import type { RpcOutcome } from '../../../kernel/play/calls.ts'
+import { responseFrame } from '../../frames/outgoing-frame.ts'
 import type { PlayPort } from '../../play.port.ts'
 import { protocolError } from '../closing/closings.ts'
 import type { LiveConnection } from '../live/live-connection.ts'
@@ -59,10 +58,7 @@ export function createRpc({ play, inFlightMax }: RpcDeps): Rpc {
 function respond(live: LiveConnection, request_id: bigint, outcome: RpcOutcome): void {
   const answer = outcome.ok && outcome.reply.length > replyBytesMax ? replyTooLarge : outcome
   const payload = answer.ok ? answer.reply : failurePayload(live, answer)
-  live.send(
-    kinds.RPC_RESPONSE.first,
-    rpcResponseBody.encode({ request_id, ok: answer.ok, payload }),
-  )
+  live.sendFrame(responseFrame({ request_id, ok: answer.ok, payload }))
 }
 
 /** Clients that ask for failures get code and data as well. */

@@ -27,11 +27,14 @@ export function writeMessageHeader(target: Buffer, at: number, length: number): 
 /** The frame as one message; made for its first receiver and shared with all others. */
 export function messageOf(frame: OutgoingFrame): Uint8Array {
   if (frame.message !== undefined) return frame.message
-  const { length } = frame.bytes
+  const { buffer, byteOffset, length } = frame.bytes
   const headerBytes = messageHeaderBytes(length)
-  const message = Buffer.allocUnsafeSlow(headerBytes + length)
+  const hasRoom = (frame.headroom ?? 0) >= headerBytes
+  const message = hasRoom
+    ? Buffer.from(buffer, byteOffset - headerBytes, headerBytes + length)
+    : Buffer.allocUnsafeSlow(headerBytes + length)
   writeMessageHeader(message, 0, length)
-  message.set(frame.bytes, headerBytes)
+  if (!hasRoom) message.set(frame.bytes, headerBytes)
   frame.message = message
   return message
 }
