@@ -250,7 +250,7 @@ describe.each(durable)('uploads on $name', (backend) => {
     const { token } = lag.recording.flushOf(1)
     const slow = halfUpload(lag.api.url, token, Buffer.alloc(500), Buffer.from([0x1f]))
     await expect.poll(() => lag.files().length).toBe(1)
-    await lag.clock.advance(9000)
+    await lag.clock.advance(8500)
     await expect.poll(slow.answer).toContain(refusal)
     expect(results()).toEqual({ time: 1 })
   })

@@ -47,6 +47,8 @@ export type Recording = Redeemed & {
 
 /** How long an upload may take. */
 const uploadMs = 30_000
+/** Its answer leaves before the time of its request is over, which began with its head. */
+const answerMs = 500
 
 type Receiving = NonNullable<UploadsDeps['receiving']>
 
@@ -59,7 +61,7 @@ export function createUploads(deps: UploadsDeps) {
   const limits = createUploadLimits({ clock, atOnce: config.max_concurrent_uploads })
   const pace = createPace(clock)
   // Behind the time of a request its connection is cut, without an answer.
-  const totalMs = Math.min(uploadMs, config.request_timeout_ms)
+  const totalMs = Math.min(uploadMs, config.request_timeout_ms - answerMs)
   const counts = new Map<UploadResult, number>(uploadResults.map((result) => [result, 0]))
   const origins = new Set(config.allowed_origins)
 

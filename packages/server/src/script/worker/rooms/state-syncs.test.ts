@@ -63,6 +63,7 @@ it('[R-STA-2] [S-STA-2] a sync that is lost with its slice is followed by a whol
   }
   expect([tick(), tick(), tick()]).toEqual(['whole', 'changes', 'changes'])
   syncs.lost(room)
+  expect(output.take().texts).toEqual(['world.state', '\ninterrupted at its deadline'])
   expect([tick(), tick()]).toEqual(['whole', 'changes'])
   const later = () => {
     expect(waiting).toHaveLength(1)

@@ -61,8 +61,7 @@ export class StateSyncs {
     room.followers.interrupted()
     room.isUnsent = true
     room.isSyncDue = false
-    const handler = `${room.definition.name}.view`
-    this.#deps.output()?.fault(handler, '\ninterrupted at its deadline')
+    this.#deps.output()?.fault(makerOf(room), '\ninterrupted at its deadline')
     if (room.isRetryDue) return
     room.isRetryDue = true
     this.#deps.later(Math.min(retryMs * 2 ** room.retries, retryMsMax), () => {
@@ -126,7 +125,7 @@ export class StateSyncs {
       const isPart = problem instanceof SyncProblem
       if (isPart) send(output, room, problem.messages)
       const error = isPart ? problem.error : problem
-      output.fault(`${room.definition.name}.view`, this.#deps.describe(error))
+      output.fault(makerOf(room), this.#deps.describe(error))
       room.isUnsent = true
       this.#syncLater(room)
     }
@@ -170,6 +169,11 @@ export class StateSyncs {
     this.#deps.later(waitMs, () => this.#deps.runSoon(hookCode.state_sync, room.room_id))
     room.isSyncDue = true
   }
+}
+
+/** What makes the syncs of a room, as reports name it: without a view that is no code of the script. */
+function makerOf({ definition: { name, view } }: StateRoom): string {
+  return `${name}.${view === undefined ? 'state' : 'view'}`
 }
 
 function send(output: Output, room: StateRoom, messages: readonly StateMessage[]): void {

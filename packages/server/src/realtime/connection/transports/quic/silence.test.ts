@@ -24,6 +24,29 @@ test('[R-LIV-2, R-RET-1] a reader that stops for a minute is lost, and one that 
   expect(silent.end).toBeUndefined()
 })
 
+test('[R-QU-7] a peer that was cut and lost the close hears it again when it sends', async () => {
+  await start()
+  let packets = 0
+  let hasHoles = false
+  const peer = await node.join('t-ann', {
+    isBold: true,
+    change: (packet) => (hasHoles && packets++ % 2 === 0 ? undefined : packet),
+  })
+  peer.isReading = false
+  hasHoles = true
+  const metrics = () => node.realtime.transports.metrics()
+  for (let piece = 0; metrics().quic_connections_shed_total === 0; piece += 1) {
+    expect(piece).toBeLessThan(2200)
+    peer.write(0, Uint8Array.of(0))
+    if (piece % 50 === 0) await turn()
+  }
+  hasHoles = false
+  await node.realtime.clock.advance(20)
+  peer.isReading = true
+  for (let count = 0; count < 5; count += 1) peer.datagram(new Uint8Array(100))
+  expect(await peer.closed()).toMatchObject({ code: 1013 })
+})
+
 async function start(options: QuicFixtureOptions = {}): Promise<void> {
   node = await startQuic({ ...options, quic: { startEngine: startEngineInNodeTime } })
   node.realtime.script.kinds.add(100)

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../../../kernel/clock.ts'
 import type { EngineCounterName } from './engine.ts'
+import { LastCloses } from './last-closes.ts'
 import type { Peer } from './peer.ts'
 import type { Routes } from './routes.ts'
 import type { Servers } from './servers.ts'
@@ -20,6 +21,7 @@ export type ClosingsDeps = {
 export class Closings {
   readonly #deps: ClosingsDeps
   readonly #waiting = new Set<Peer>()
+  readonly #last = new LastCloses()
 
   constructor(deps: ClosingsDeps) {
     this.#deps = deps
@@ -72,11 +74,23 @@ export class Closings {
    * until its peer has had time to hear of it, or has fallen silent.
    */
   shed(peer: Peer): void {
-    const { count, routes } = this.#deps
+    const { clock, count, routes, sendPacket } = this.#deps
     count('quic_connections_shed_total', 1)
     routes.shut(peer.key)
     peer.end = { ...shed, byMs: 0 }
     peer.server.forgetStreams(peer.handle)
+    peer.resume()
     this.send(peer)
+    peer.server.flush((packet, address) => {
+      if (address === peer.address) this.#last.add(peer.key, packet, clock.monotonicMs())
+      sendPacket(packet, address)
+    })
+  }
+
+  /** Answers a packet of one that was cut with its close; false for one of another connection. */
+  repeat(packet: Uint8Array, address: string): boolean {
+    const close = this.#last.answer(packet, address, this.#deps.clock.monotonicMs())
+    if (close !== undefined) this.#deps.sendPacket(close, address)
+    return close !== undefined
   }
 }

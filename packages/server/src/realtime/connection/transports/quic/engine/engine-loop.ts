@@ -1,6 +1,7 @@
 import type { Http3WasmCore } from '@currentspace/http3/wasm'
 import { atEndOfTurn, type Clock, type Timer } from '../../../../../kernel/clock.ts'
 import type { CertificatePair } from '../../../../../kernel/http/connection/certificates.ts'
+import { limitGroupOf } from '../../limit-group.ts'
 import { Admissions, admissionKey, type PacketSource } from './admissions.ts'
 import { type Batch, BatchWriter, payloadBytes, type Row, readBatch } from './batch.ts'
 import { Closings } from './closings.ts'
@@ -91,7 +92,9 @@ export class EngineLoop {
       const answer = versionNegotiation(packet)
       if (answer !== undefined) sendPacket(answer, source.address)
     } else if (verdict === 'limited') count('quic_initials_limited_total', 1)
-    else if (verdict === 'drop') count('quic_packets_dropped_total', 1)
+    else if (verdict === 'drop') {
+      if (!this.#closings.repeat(packet, source.address)) count('quic_packets_dropped_total', 1)
+    }
     else {
       const datagram = Uint8Array.from(packet)
       const initial = readInitial(datagram)
@@ -180,6 +183,7 @@ export class EngineLoop {
       server.receive(packet, address)
       this.#servers.heard(server, packet.length, isOpen)
     }
+    if (servers.length === 0) this.#closings.repeat(packet, address)
     this.#holdings.received(packet.length)
     // An address may have hundreds of connections, and a server has few.
     for (const peer of known) if (servers.includes(peer.server)) this.#heard(peer)
@@ -220,7 +224,7 @@ export class EngineLoop {
       this.#holdings.sent(bytes.length)
       count('quic_datagrams_out_total', 1)
       this.#written.add(peer)
-    } else if (kind === commands.pause) {
+    } else if (kind === commands.pause && !peer.isClosed) {
       peer.held ??= []
       peer.releasedAtMs = clock.monotonicMs()
       this.#paused.add(peer)
@@ -301,7 +305,9 @@ export class EngineLoop {
     // The engine is given no first packet that was not admitted.
     if (begun === undefined || admitted === undefined) return
     begun.splice(begun.indexOf(admitted), 1)
-    const peer = new Peer(admitted.id, { address, key: admitted.key, server, handle: connHandle })
+    const { id, key } = admitted
+    const group = limitGroupOf(host) ?? address
+    const peer = new Peer(id, { address, group, key, server, handle: connHandle })
     this.#peers.set(peer.id, peer)
     this.#byAddress.set(address, [...(this.#byAddress.get(address) ?? []), peer])
     this.#servers.add(peer)

@@ -4,7 +4,7 @@ import { Holdings } from './holdings.ts'
 const KiB = 1024
 const idleBytes = 64 * KiB
 const max = 64 * 1024 * KiB
-type Held = { heldBytes: number; isClosed: boolean }
+type Held = { heldBytes: number; isClosed: boolean; group: string }
 
 test('[R-QU-7] while the memory has room nobody is looked at', () => {
   const holdings = holdingsOf((max * 13) / 16)
@@ -53,6 +53,15 @@ test('[R-QU-7] who holds most ends first, and no more end than have to', () => {
   expect(holdings.isFull).toBe(true)
 })
 
+test('[R-QU-7] many small ones of one address end before a large one of another', () => {
+  const holdings = holdingsOf(max)
+  const honest = holding(8 * 1024 * KiB)
+  const many = Array.from({ length: 300 }, () => holding(160 * KiB, 'crowd'))
+  const ended = holdings.excess([honest, ...many])
+  expect(ended.length).toBeGreaterThan(0)
+  expect(new Set(ended.map(({ group }) => group))).toEqual(new Set(['crowd']))
+})
+
 test('[R-QU-7] it is looked at again once as much may have come as there was room for', () => {
   let looks = 0
   const holdings = holdingsOf(max)
@@ -86,8 +95,11 @@ function holdingsOf(bytes: number): Holdings<Held> {
   return holdings
 }
 
-function holding(heldBytes: number): Held {
-  return { heldBytes, isClosed: false }
+let made = 0
+
+/** Of an address that has no other one, if none is given. */
+function holding(heldBytes: number, group = `address ${made++}`): Held {
+  return { heldBytes, isClosed: false, group }
 }
 
 /** Lets so much come that it is looked at again. */

@@ -12,7 +12,9 @@ const costOfByteOut = 4
 /** Who holds less is spared, however much all of them hold. */
 const sparedBytes = 16 * 1024
 
-type Holder = Pick<Peer, 'heldBytes' | 'isClosed'>
+type Holder = Pick<Peer, 'heldBytes' | 'isClosed' | 'group'>
+type Greedy<One> = { peer: One; heldBytes: number }
+type Group<One> = { heldBytes: number; greedy: Greedy<One>[] }
 
 /**
  * What all connections hold in the engine's memory, which ends in a trap where it is full. It is
@@ -56,7 +58,10 @@ export class Holdings<One extends Holder = Peer> {
     if (this.#isFull) this.#roomBytes = 0
   }
 
-  /** Those that are to end, the greediest first. */
+  /**
+   * Those that are to end: of the addresses that hold most in sum, the greediest first. So many
+   * small ones of one address end no large one of another.
+   */
   excess(peers: Iterable<One>): One[] {
     if (this.#roomBytes > 0) return []
     const memoryBytes = this.#memoryBytes()
@@ -66,17 +71,20 @@ export class Holdings<One extends Holder = Peer> {
     // It is never more than the memory has become.
     if (memoryBytes <= partForAll * max) return []
     let allBytes = this.#ownBytes
-    const greedy: { peer: One; heldBytes: number }[] = []
+    const groups = new Map<string, Group<One>>()
     for (const peer of peers) {
-      const { heldBytes, isClosed } = peer
+      const { heldBytes, isClosed, group: name } = peer
       allBytes += idleBytes + heldBytes
       // One that has ended stays for a while, and cannot end again.
-      if (heldBytes > sparedBytes && !isClosed) greedy.push({ peer, heldBytes })
+      if (isClosed) continue
+      const group = groups.get(name) ?? { heldBytes: 0, greedy: [] }
+      groups.set(name, group)
+      group.heldBytes += heldBytes
+      if (heldBytes > sparedBytes) group.greedy.push({ peer, heldBytes })
     }
     this.#roomBytes = Math.max(partOfLook * max, max - allBytes)
-    greedy.sort((one, other) => other.heldBytes - one.heldBytes)
     const most: One[] = []
-    for (const { peer, heldBytes } of greedy) {
+    for (const { peer, heldBytes } of inOrder(groups.values())) {
       if (allBytes <= partForAll * max) break
       allBytes -= heldBytes
       most.push(peer)
@@ -84,4 +92,17 @@ export class Holdings<One extends Holder = Peer> {
     this.#isFull = allBytes > partForAll * max
     return most
   }
+}
+
+/** By what their groups still hold when those before them have ended. */
+function inOrder<One>(groups: Iterable<Group<One>>): Greedy<One>[] {
+  const all: (Greedy<One> & { groupBytes: number })[] = []
+  for (const { heldBytes, greedy } of groups) {
+    let groupBytes = heldBytes
+    for (const each of greedy.sort((one, other) => other.heldBytes - one.heldBytes)) {
+      all.push({ ...each, groupBytes })
+      groupBytes -= each.heldBytes
+    }
+  }
+  return all.sort((one, other) => other.groupBytes - one.groupBytes)
 }

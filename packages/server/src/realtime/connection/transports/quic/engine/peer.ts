@@ -24,6 +24,8 @@ const closeWaitMsMax = 1000
 export class Peer {
   readonly id: number
   readonly address: string
+  /** Whose it is, as limits by address count. */
+  readonly group: string
   /** What its first packets are known by. */
   readonly key: string
   readonly server: CoreServer
@@ -51,10 +53,11 @@ export class Peer {
 
   constructor(
     id: number,
-    at: { address: string; key: string; server: CoreServer; handle: number },
+    at: { address: string; group: string; key: string; server: CoreServer; handle: number },
   ) {
     this.id = id
     this.address = at.address
+    this.group = at.group
     this.key = at.key
     this.server = at.server
     this.handle = at.handle

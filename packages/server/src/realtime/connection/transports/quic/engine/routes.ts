@@ -53,6 +53,11 @@ export class Routes<Server = CoreServer> {
   }
 }
 
+/** The key of the connection that a packet is for. */
+export function keyOf(packet: Uint8Array, address: string): string {
+  return admissionKey(address, readInitial(packet)?.destination ?? idOf(packet))
+}
+
 /** What a packet is addressed to: one with a long header says how long that is. */
 function idOf(packet: Uint8Array): Uint8Array {
   const hasLongHeader = ((packet[0] ?? 0) & 0x80) !== 0
