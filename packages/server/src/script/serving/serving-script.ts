@@ -80,7 +80,7 @@ export class ServingScript {
   #gated: OpenCall[] = []
   /** The states of rooms are its own: else another script has them. */
   #hasStates = true
-  /** Calls of the worker that wait for a feature. */
+  /** Calls of the worker that wait for a feature, and not for the clock. */
   #asked = 0
   readonly #whenSettled: (() => void)[] = []
 
@@ -331,10 +331,12 @@ export class ServingScript {
   }
 
   async #answerHostCall(call: OutputBatch['calls'][number]): Promise<void> {
-    this.#asked += 1
+    // A sleep ends by the clock, which a test moves when nothing else is on its way.
+    const count = call.name === 'sleep' ? 0 : 1
+    this.#asked += count
     const caller = this.#callerOf(call.invocation, call.room_id)
     const result = await this.#deps.hostCalls.answer(call, caller)
-    this.#asked -= 1
+    this.#asked -= count
     if (this.#state !== 'ended') this.#batches.addResult(result, this.#open.get(call.invocation))
   }
 
