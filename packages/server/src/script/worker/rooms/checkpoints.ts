@@ -72,10 +72,22 @@ export class Checkpoints {
     this.#deps.follow(room, output)
   }
 
+  /** What was written since the last slice has ended. */
+  takeWritten(room: StateRoom, output: Output): void {
+    this.#take(room, output, () => {
+      room.takeState()
+      room.acceptState()
+    })
+  }
+
   /** What was written past the notes of a tracked state is found here; nothing else finds it. */
   #takeUntracked(room: StateRoom, output: Output): void {
+    this.#take(room, output, () => room.takeUntracked())
+  }
+
+  #take(room: StateRoom, output: Output, take: () => void): void {
     try {
-      room.takeUntracked()
+      take()
     } catch (error) {
       room.setState(room.copy.fresh())
       this.#fault(room, output, error)

@@ -325,7 +325,10 @@ export class StateRooms {
 
   #save(room: StateRoom): void {
     const output = this.#output()
-    if (output !== undefined) this.#checkpoints.saveNow(room, output)
+    if (output === undefined) return
+    // What was written for a handler that waits is nobody else's to find.
+    if (this.isBusy(room.room_id)) this.#checkpoints.takeWritten(room, output)
+    this.#checkpoints.saveNow(room, output)
   }
 
   #later(ms: number, task: () => void): void {
