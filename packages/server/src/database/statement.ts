@@ -42,6 +42,11 @@ export type Statement<P extends Columns = Columns, R extends Columns = Columns> 
    * them. Outside of a transaction it is a long read, which holds up nothing else.
    */
   readonly long: boolean
+  /**
+   * Of a long one: its rows come in the order of an index, of which a LIMIT takes the first. Where
+   * PostgreSQL takes them for few, by statistics that are old or missing, it would sort all.
+   */
+  readonly inOrder: boolean
 }
 
 export type Engine = 'postgres' | 'sqlite'
@@ -142,6 +147,7 @@ type Definition<P extends Columns, R extends Columns> = {
   params?: P
   row?: R
   long?: boolean
+  inOrder?: boolean
 }
 
 /**
@@ -158,9 +164,10 @@ type Definition<P extends Columns, R extends Columns> = {
 export function statement<
   const P extends Columns = Record<never, never>,
   const R extends Columns = Record<never, never>,
->({ name, text, params, row, long = false }: Definition<P, R>): Statement<P, R> {
+>(definition: Definition<P, R>): Statement<P, R> {
+  const { name, text, params, row, long = false, inOrder = false } = definition
   if (Buffer.byteLength(name) > nameBytesMax) throw new Error(`${name} is too long a name`)
-  return { name, text, params: params ?? ({} as P), row: row ?? ({} as R), long }
+  return { name, text, params: params ?? ({} as P), row: row ?? ({} as R), long, inOrder }
 }
 
 /**
@@ -194,7 +201,7 @@ export function batchStatement<
  * })
  */
 export function lookup<const P extends Columns, const R extends P>(
-  definition: Required<Omit<Definition<P, R>, 'long'>> & { cached?: Cached },
+  definition: Required<Omit<Definition<P, R>, 'long' | 'inOrder'>> & { cached?: Cached },
 ): Lookup<P, R> {
   return { ...batchStatement(definition), lookup: true, cached: definition.cached }
 }

@@ -107,6 +107,11 @@ function uuidVersion7(unixMs: number, random: Buffer): string {
   return hex(unixMs, 12) + random.toString('hex')
 }
 
+/** What the ids of accounts begin with that are made in this moment. */
+export function accountIdAt(unixMs: number): string {
+  return `user-${hex(Math.min(Math.max(0, unixMs), 2 ** 48 - 1), 12)}`
+}
+
 function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, '0')
 }

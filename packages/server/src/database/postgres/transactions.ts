@@ -125,6 +125,7 @@ class PostgresTransaction implements SchemaTransaction {
   readonly #inParts: boolean
   readonly #last: Call[] = []
   #cursors = 0
+  #sorts = true
   #open = true
 
   constructor(connection: Connection, { prepared, inParts = false }: RunOptions) {
@@ -139,6 +140,7 @@ class PostgresTransaction implements SchemaTransaction {
   ): Promise<Row<R>[]> {
     this.#check()
     const call = this.#prepared.call<R>(statement, params)
+    this.#order(statement)
     if (this.#inParts) return this.#fetched(call)
     return call.prepared.rows(await this.#connection.together(call))
   }
@@ -149,6 +151,7 @@ class PostgresTransaction implements SchemaTransaction {
   ): Promise<Row<R> | undefined> {
     this.#check()
     const call = this.#prepared.call<R>(statement, params)
+    this.#order(statement)
     return call.prepared.rows(await this.#connection.together(call))[0]
   }
 
@@ -193,6 +196,15 @@ class PostgresTransaction implements SchemaTransaction {
 
   end(): void {
     this.#open = false
+  }
+
+  /** In a long read what comes in the order of an index is not planned to be sorted. */
+  #order({ inOrder }: Statement): void {
+    if (!this.#inParts || inOrder !== this.#sorts) return
+    this.#sorts = !inOrder
+    const set = callOf(`SET LOCAL enable_sort = ${inOrder ? 'off' : 'DEFAULT'}`)
+    // Where it fails, what follows fails as well.
+    this.#connection.together(set).catch(() => {})
   }
 
   async #fetched<R extends Columns>({ prepared, values }: Call<R>): Promise<Row<R>[]> {

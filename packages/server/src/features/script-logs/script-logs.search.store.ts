@@ -24,6 +24,8 @@ const params = {
 const indexes = { all: undefined, match_id: 'match_id', level: 'level' } as const
 type Index = keyof typeof indexes
 
+const inOrder = { long: true, inOrder: true } as const
+
 /**
  * The lines of an index behind a place are looked through one by one, so many at most. What they
  * must have is asked around them: then no planner goes on beyond them for the sake of it. Where the
@@ -50,7 +52,7 @@ function defineSearch(index: Index) {
         ORDER BY log_id DESC LIMIT :limit`,
       params: wanted(params, [...ranged, ...asked]) as typeof params,
       row: line,
-      long: true,
+      ...inOrder,
     }),
     extent: statement({
       name: `script-logs.search-extent.${index}`,
@@ -58,7 +60,7 @@ function defineSearch(index: Index) {
         WHERE log_id >= :first`,
       params: wanted(params, ranged) as typeof params,
       row: { looked_through: 'integer', oldest: 'text?' },
-      long: true,
+      ...inOrder,
     }),
   }
 }

@@ -27,8 +27,15 @@ const dueFramesNearHold = 2048
 const holdFrames = 65_536
 /** How much longer it gets at most, until a checkpoint ends and has left little to do. */
 const latestHold = 1.5
+/** A page, and its head in the log. */
+const frameBytes = 4096 + 24
 const intervalMs = 1000
 const holdRounds = 3
+
+/** As long as the log gets, unless somebody reads an old state. */
+export function logBytesMax(framesMax = holdFrames): number {
+  return Math.floor(framesMax * latestHold * frameBytes)
+}
 
 /**
  * Keeps the write-ahead log short without ever doing disk work on this thread. SQLite can only

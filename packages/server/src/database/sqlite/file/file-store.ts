@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Clock } from '../../../kernel/clock.ts'
 import type { Log } from '../../../kernel/log/log.ts'
 import { DatabaseUnavailable } from '../../database.ts'
-import { Checkpoints } from '../commits/checkpoints.ts'
+import { Checkpoints, logBytesMax } from '../commits/checkpoints.ts'
 import { GroupCommits } from '../commits/group-commits.ts'
 import { SqliteConnection } from '../connection.ts'
 import { LookupCache } from '../lookup-cache.ts'
@@ -47,7 +47,7 @@ export async function openFileStore(deps: FileStoreDeps): Promise<FileStore> {
   // last connection to close moves the rest of the log into the file and removes it.
   await using opened = new AsyncDisposableStack()
   const connection = opened.adopt(new SqliteConnection(path, { nowUnixMs }), close)
-  connection.exec(writerPragmas)
+  connection.exec(writerPragmas(deps.walFramesMax))
   // The log exists from the first transaction on.
   connection.exec(`BEGIN IMMEDIATE; PRAGMA application_id = ${applicationId}; COMMIT`)
   const reader = opened.adopt(new SqliteConnection(path, { readOnly: true, nowUnixMs }), close)
@@ -119,13 +119,14 @@ export function resolvedPath(path: string): string {
  * flush after each group of commits, without which no caller is answered, is ours. What it keeps to
  * undo a unit of work is in cache; beyond 64 KiB it would be a file, a fifth of a login's time. So
  * is what it sorts, on this connection only: an index that a migration adds, for instance. A log
- * that grew beyond 64 MiB under load is cut back to that when it is started anew.
+ * that is started anew keeps its length, unless a pinned reader has made it far too long: SQLite
+ * cuts it in the middle of a commit, on this thread, and it would only grow again.
  */
-const writerPragmas = `
+const writerPragmas = (walFramesMax?: number) => `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
   PRAGMA wal_autocheckpoint = 0;
-  PRAGMA journal_size_limit = 67108864;
+  PRAGMA journal_size_limit = ${logBytesMax(walFramesMax)};
   PRAGMA foreign_keys = ON;
   PRAGMA temp_store = MEMORY;
 `

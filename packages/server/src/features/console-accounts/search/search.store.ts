@@ -8,6 +8,7 @@ import {
 } from '../../../database/statement.ts'
 import { accounts, identities } from '../../../database/tables/accounts.ts'
 import { pick } from '../../../database/tables/table.ts'
+import { accountIdAt } from '../../../kernel/ids.ts'
 import { accountRow, columnsOf } from '../console-accounts.store.ts'
 
 const page = { after: 'text', limit: 'integer' } as const
@@ -47,19 +48,20 @@ const byCreationAndState = finding('by-creation-and-state', `${created} AND stat
 })
 
 /** More accounts than these are not sorted: among so many a page of ids is near. */
-const sortedMax = 50_000
+export const sortedMax = 20_000
 
-function counting<const P extends Columns>(name: string, where: string, params: P) {
+function counting<const P extends Columns>(name: string, where: string, order: string, params: P) {
   const text = `SELECT count(*) AS total FROM
-    (SELECT 1 FROM accounts WHERE ${where} LIMIT ${sortedMax}) AS counted_rows`
+    (SELECT 1 FROM accounts WHERE ${where} ORDER BY ${order} LIMIT ${sortedMax}) AS counted_rows`
   const row = { total: 'integer' } as const
-  return statement({ name: `account-search.${name}`, text, params, row, long: true })
+  const long = { long: true, inOrder: true }
+  return statement({ name: `account-search.${name}`, text, params, row, ...long })
 }
 
-const createdAtLeast = counting('created-at-least', created, createdParams)
-const namedAtLeast = counting('named-at-least', named, namedParams)
+const createdAtLeast = counting('created-at-least', created, 'created_at_unix_ms', createdParams)
+const namedAtLeast = counting('named-at-least', named, 'display_folded', namedParams)
 
-/** In the order of ids. The expressions keep the planner from the index of names, to be sorted. */
+/** In the order of ids. The expressions keep SQLite from the index of names, to be sorted. */
 const byWideDisplayName = statement({
   name: 'account-search.by-wide-display-name',
   text: `SELECT ${columnsOf('a')} FROM accounts a
@@ -68,25 +70,29 @@ const byWideDisplayName = statement({
   params: { ...namedParams, ...page },
   row: accountRow,
   long: true,
+  inOrder: true,
 })
 
-/** In the order of ids, which is nearly that of their creation. */
+const widelyCreated =
+  'a.created_at_unix_ms + 0 >= :created_from AND a.created_at_unix_ms + 0 <= :created_to'
+
+/** In the order of ids. The expressions keep SQLite from the index of times, to be sorted. */
 const byWideCreation = statement({
   name: 'account-search.by-wide-creation',
   text: `SELECT ${columnsOf('a')} FROM accounts a
-    WHERE ${created} AND (:state IS NULL OR state = :state) AND a.id > :after
-    ORDER BY a.id LIMIT :limit`,
-  params: { ...createdParams, state: oneOf('active', null), ...page },
+    WHERE ${widelyCreated} AND (:state IS NULL OR a.state = :state)
+      AND a.id > :after AND a.id < :end ORDER BY a.id LIMIT :limit`,
+  params: { ...createdParams, state: oneOf('active', null), ...page, end: 'text' },
   row: accountRow,
   long: true,
+  inOrder: true,
 })
 
 /** Of states that few are in: all that are is less than all that were created meanwhile. */
 const byWideCreationNotActive = statement({
   name: 'account-search.by-wide-creation-not-active',
   text: `SELECT ${columnsOf('a')} FROM accounts a
-    WHERE a.state <> 'active' AND a.state = :state AND a.id > :after
-      AND a.created_at_unix_ms + 0 >= :created_from AND a.created_at_unix_ms + 0 <= :created_to
+    WHERE a.state <> 'active' AND a.state = :state AND a.id > :after AND ${widelyCreated}
     ORDER BY a.id LIMIT :limit`,
   params: { ...createdParams, ...stateParams, ...page },
   row: accountRow,
@@ -176,6 +182,30 @@ const last = '\u{10ffff}'
 
 const beginningWith = (text: string) => ({ first: text, end: `${text}${last}` })
 
+/**
+ * Walks the ids that may be of the time: those that the node made have the time of their creation
+ * in them, and before and behind those is whatever else there is.
+ */
+async function widely(tx: Queries, wanted: Omit<Row<(typeof byWideCreation)['params']>, 'end'>) {
+  const { after, limit, created_from, created_to } = wanted
+  const ranges = [
+    ['', accountIdAt(0)],
+    [accountIdAt(created_from - slackMs), accountIdAt(created_to + slackMs)],
+    [accountIdAt(Number.MAX_SAFE_INTEGER), last],
+  ] as const
+  const found: Row<typeof accountRow>[] = []
+  for (const [first, end] of ranges) {
+    if (after >= end || found.length === limit) continue
+    const [, behind = after] = [after, first].sort()
+    const range = { after: behind, end, limit: limit - found.length }
+    found.push(...(await tx.all(byWideCreation, { ...wanted, ...range })))
+  }
+  return found
+}
+
+/** So far may the time in the id of an account be from that of its creation. */
+const slackMs = 60_000
+
 /** What finds accounts; every function takes the transaction first. */
 export const searchStore = {
   async byDisplayName(tx: Queries, folded: string, page: Page) {
@@ -203,7 +233,7 @@ export const searchStore = {
     const counted = await tx.get(createdAtLeast, { created_from, created_to })
     if (counted?.total === sortedMax) {
       return state === undefined || state === 'active'
-        ? tx.all(byWideCreation, { ...wanted, state: state ?? null })
+        ? widely(tx, { ...wanted, state: state ?? null })
         : tx.all(byWideCreationNotActive, { ...wanted, state })
     }
     return state === undefined
