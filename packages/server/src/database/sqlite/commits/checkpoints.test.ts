@@ -54,6 +54,16 @@ it('[O-DB-6] writers wait for one short checkpoint, not for what is left of a lo
   expect([begun.length, isHeld()]).toEqual([3, false])
 })
 
+it('what writers wait for is the shorter, the shorter the log still is', async () => {
+  const { begun, isHeld, commit, end } = open()
+  commit(framesMax - 100)
+  commit(framesMax + 100)
+  await end(framesMax - 600)
+  expect([begun.length, isHeld()]).toEqual([2, false])
+  await end(framesMax - 400)
+  expect([begun.length, isHeld()]).toEqual([3, true])
+})
+
 it('a log that is half again as long makes writers wait at once', async () => {
   const { begun, isHeld, commit, end } = open()
   commit(60_000)

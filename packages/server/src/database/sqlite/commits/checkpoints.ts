@@ -22,11 +22,14 @@ type Options = { framesMax?: number; worker?: Worker }
  */
 const dueFrames = 8192
 /** The same for a log that is nearly so long that writers wait: they shall not wait for so much. */
-const dueFramesNearHold = 2048
+const dueFramesNearHold = 512
+const nearHold = 15 / 16
 /** Pages in the log before writers wait for a checkpoint to catch up: 256 MiB. */
 const holdFrames = 65_536
 /** How much longer it gets at most, until a checkpoint ends and has left little to do. */
 const latestHold = 1.5
+/** So much counts as little when the log is as long as that. */
+const littleAtLatest = 2048
 /** A page, and its head in the log. */
 const frameBytes = 4096 + 24
 const intervalMs = 1000
@@ -72,7 +75,7 @@ export class Checkpoints {
 
   /** To be called after every commit. */
   committed(): void {
-    const isNearHold = this.#known.frames > (this.#holdAt * 3) / 4
+    const isNearHold = this.#known.frames > this.#holdAt * nearHold
     const frames = this.#startIf(isNearHold ? dueFramesNearHold : dueFrames)
     if (frames < this.#holdFrames) this.#holdAt = this.#holdFrames
     if (frames < this.#holdAt || this.#hold) return
@@ -119,7 +122,7 @@ export class Checkpoints {
     const { frames, done } = this.#lengths()
     if (!this.#hold) {
       if (frames < this.#holdAt || error) return
-      if (frames - done <= dueFramesNearHold) this.#beginHold()
+      if (frames - done <= this.#littleOf(frames)) this.#beginHold()
       else this.#start()
       return
     }
@@ -132,6 +135,12 @@ export class Checkpoints {
     // Somebody reads an old state (a long read, a backup, a doctor): the log has to grow meanwhile.
     if (frames > done) this.#holdAt = frames + this.#holdFrames
     this.#release()
+  }
+
+  /** What writers wait for in a log of so many frames: the longer it is, the more. */
+  #littleOf(frames: number): number {
+    const beyond = (frames / this.#holdAt - 1) / (latestHold - 1)
+    return dueFramesNearHold + beyond * (littleAtLatest - dueFramesNearHold)
   }
 
   #release(): void {
