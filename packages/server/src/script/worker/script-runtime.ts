@@ -176,7 +176,7 @@ export class ScriptRuntime {
     this.#started = { engine, runner: this.#createRunner(engine, settings), settings }
     // Calls look at the memory as they end; the script's own timers may use it up without any.
     startWatchdog(this.#control, settings, () => engine.checkMemory())
-    post({ type: 'online', protocol: protocolId, inspectorPort: engine.inspectorPort })
+    post({ type: 'online', protocol: protocolId(), inspectorPort: engine.inspectorPort })
   }
 
   async #load(started: Started, { entry, generation, files }: Load): Promise<void> {

@@ -171,7 +171,7 @@ export class StateSyncs {
   }
 }
 
-/** What makes the syncs of a room, as reports name it: without a view that is no code of the script. */
+/** What makes the syncs of a room, as reports name it; without a view no code of the script. */
 function makerOf({ definition: { name, view } }: StateRoom): string {
   return `${name}.${view === undefined ? 'state' : 'view'}`
 }

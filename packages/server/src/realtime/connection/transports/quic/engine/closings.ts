@@ -87,10 +87,11 @@ export class Closings {
     })
   }
 
-  /** Answers a packet of one that was cut with its close; false for one of another connection. */
-  repeat(packet: Uint8Array, address: string): boolean {
-    const close = this.#last.answer(packet, address, this.#deps.clock.monotonicMs())
-    if (close !== undefined) this.#deps.sendPacket(close, address)
-    return close !== undefined
+  /** A packet for nobody: of one that was cut it is answered with its close. */
+  drop(packet: Uint8Array, address: string): void {
+    const { clock, count, sendPacket } = this.#deps
+    count('quic_packets_dropped_total', 1)
+    const close = this.#last.answer(packet, address, clock.monotonicMs())
+    if (close !== undefined) sendPacket(close, address)
   }
 }

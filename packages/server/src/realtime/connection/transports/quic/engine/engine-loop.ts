@@ -1,7 +1,6 @@
 import type { Http3WasmCore } from '@currentspace/http3/wasm'
 import { atEndOfTurn, type Clock, type Timer } from '../../../../../kernel/clock.ts'
 import type { CertificatePair } from '../../../../../kernel/http/connection/certificates.ts'
-import { limitGroupOf } from '../../limit-group.ts'
 import { Admissions, admissionKey, type PacketSource } from './admissions.ts'
 import { type Batch, BatchWriter, payloadBytes, type Row, readBatch } from './batch.ts'
 import { Closings } from './closings.ts'
@@ -92,9 +91,7 @@ export class EngineLoop {
       const answer = versionNegotiation(packet)
       if (answer !== undefined) sendPacket(answer, source.address)
     } else if (verdict === 'limited') count('quic_initials_limited_total', 1)
-    else if (verdict === 'drop') {
-      if (!this.#closings.repeat(packet, source.address)) count('quic_packets_dropped_total', 1)
-    }
+    else if (verdict === 'drop') this.#closings.drop(packet, source.address)
     else {
       const datagram = Uint8Array.from(packet)
       const initial = readInitial(datagram)
@@ -183,7 +180,7 @@ export class EngineLoop {
       server.receive(packet, address)
       this.#servers.heard(server, packet.length, isOpen)
     }
-    if (servers.length === 0) this.#closings.repeat(packet, address)
+    if (servers.length === 0) this.#closings.drop(packet, address)
     this.#holdings.received(packet.length)
     // An address may have hundreds of connections, and a server has few.
     for (const peer of known) if (servers.includes(peer.server)) this.#heard(peer)
@@ -206,10 +203,8 @@ export class EngineLoop {
       this.#unreadBytes -= value
       return
     }
-    if (kind === commands.admit || kind === commands.refuse) {
-      this.#decided(connection, kind === commands.admit)
-      return
-    }
+    if (kind === commands.admit) return void this.#decided(connection, true)
+    if (kind === commands.refuse) return void this.#decided(connection, false)
     const peer = this.#peers.get(connection)
     if (peer === undefined) return
     this.#servers.touch(peer.server)
@@ -305,9 +300,7 @@ export class EngineLoop {
     // The engine is given no first packet that was not admitted.
     if (begun === undefined || admitted === undefined) return
     begun.splice(begun.indexOf(admitted), 1)
-    const { id, key } = admitted
-    const group = limitGroupOf(host) ?? address
-    const peer = new Peer(id, { address, group, key, server, handle: connHandle })
+    const peer = new Peer(admitted.id, { address, key: admitted.key, server, handle: connHandle })
     this.#peers.set(peer.id, peer)
     this.#byAddress.set(address, [...(this.#byAddress.get(address) ?? []), peer])
     this.#servers.add(peer)
