@@ -33,21 +33,21 @@ export async function joinFiles(
   const texts = new Map(files.map(({ name, text }) => [name, text]))
   const groups = groupsOf(roots, texts)
   const shared = shareByNames(texts, groups)
+  const { outdir: folder, ...others } = settings
   const joined = roots.map((root) => {
     const name = `${root}.mjs`
     const own = [`export * from './${name}'`, ...(shared.get(name) ?? [])].join('\n')
     return build({
-      ...settings,
-      stdin: { contents: own, resolveDir: settings.outdir, sourcefile: root },
-      outfile: join(settings.outdir, name),
-      outdir: undefined,
+      ...others,
+      stdin: { contents: own, resolveDir: folder, sourcefile: root },
+      outfile: join(folder, name),
       plugins: [fromMemory(texts, { groups, group: name, banner: settings.banner.js })],
     })
   })
   const results = await Promise.all(joined)
   const left = files.filter(({ name }) => !groups.has(name.replace(/\.map$/, '')))
-  const others = left.map(({ name }) => ({ name, text: texts.get(name) ?? '' }))
-  return [...others, ...results.flatMap(filesOf)]
+  const apart = left.map(({ name }) => ({ name, text: texts.get(name) ?? '' }))
+  return [...apart, ...results.flatMap(filesOf)]
 }
 
 /** What a file takes of another one, as esbuild writes it. */

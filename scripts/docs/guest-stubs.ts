@@ -14,7 +14,7 @@ import { type Shape, shapeOf } from '../../packages/server/src/script/functions/
  * packages/server/guildhall.pyi, as the table has them.
  */
 export function renderLuaStub(): string {
-  const classes = Object.entries(scriptTypes).map(([name, schema]) => {
+  const classes = Object.entries(scriptTypes()).map(([name, schema]) => {
     return luaClass(`guildhall.${name}`, shapeOf(schema))
   })
   const spaces = [...new Set(rows().flatMap(([name]) => spaceOf(name)))]
@@ -31,7 +31,7 @@ export function renderLuaStub(): string {
 }
 
 export function renderPythonStub(): string {
-  const classes = Object.entries(scriptTypes).map(([name, schema]) => {
+  const classes = Object.entries(scriptTypes()).map(([name, schema]) => {
     return pythonClass(name, shapeOf(schema))
   })
   const top = rows().filter(([name]) => spaceOf(name).length === 0)
@@ -58,7 +58,7 @@ function spaceOf(name: string): string[] {
 }
 
 const named = new Map(
-  Object.entries(scriptTypes).map(([name, schema]) => [JSON.stringify(shapeOf(schema)), name]),
+  Object.entries(scriptTypes()).map(([name, schema]) => [JSON.stringify(shapeOf(schema)), name]),
 )
 
 const errorCodes = scriptErrorCodes.map((code) => `"${code}"`).join('|')

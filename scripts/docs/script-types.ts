@@ -23,7 +23,7 @@ export function renderScriptTypes(): string {
     ...top.map(([name, row]) => functionMember(name, row)),
     ...[...spaces].flatMap(([space, rows]) => (space === '' ? [] : [spaceMember(space, rows)])),
   ]
-  const shapes = Object.entries(scriptTypes).map(([name, schema]) => {
+  const shapes = Object.entries(scriptTypes()).map(([name, schema]) => {
     const direction = givenByScripts.has(name) ? 'input' : 'output'
     return `type ${typeName(name)} = ${typeText(schema, direction, schema)}`
   })

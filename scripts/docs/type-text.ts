@@ -12,7 +12,7 @@ type Schema = ScriptFunction['args'][string]
 /** What goes into a function, or comes out of it. */
 export type Direction = 'input' | 'output'
 
-const names = new Map(Object.entries(scriptTypes).map(([name, schema]) => [schema, name]))
+const names = new Map(Object.entries(scriptTypes()).map(([name, schema]) => [schema, name]))
 
 /** What the declarations call a named shape. */
 export function typeName(name: string): string {

@@ -153,7 +153,7 @@ it('[O-STP-1] [O-STP-2] [H-PUB-1] says that it drains, and ends at once at a sec
   }
   process.kill(node.pid, 'SIGTERM')
   await vi.waitFor(async () => expect((await ask('/health/ready')).status).toBe(503))
-  const { status, checks } = Readiness.parse((await ask('/health/ready')).body)
+  const { status, checks } = Readiness().parse((await ask('/health/ready')).body)
   expect(status).toBe('not_ready')
   expect(checks.at(-1)).toEqual({ name: 'draining', ok: false })
   expect(await ask('/health')).toMatchObject({ status: 503, body: { status: 'unhealthy' } })

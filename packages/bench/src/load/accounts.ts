@@ -63,5 +63,5 @@ const loginsInFlight = 16
 
 function tokensOf({ status, body }: { status: number; body: unknown }): SessionTokens {
   if (status >= 300) throw new Error(`a sign-in failed: ${status} ${JSON.stringify(body)}`)
-  return SessionTokens.parse(body)
+  return SessionTokens().parse(body)
 }

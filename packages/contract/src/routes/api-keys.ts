@@ -1,26 +1,31 @@
 import { z } from 'zod'
 import { hasControlCharacter, text, trimmed, unixMs, utf8Bytes } from '../values/fields.ts'
+import { once } from '../values/once.ts'
 import { scopes } from './principals.ts'
 import { defineApi } from './route.ts'
 
 /** What is known of a machine credential; its secret is shown once and never stored. */
-export const ApiKey = z.strictObject({
-  id: z.string().meta({ description: '32 lower-case hex digits' }),
-  name: z.string(),
-  scopes: z.array(z.enum(scopes)),
-  generation: z.int().min(1),
-  created_at: unixMs,
-  expires_at: unixMs.nullable(),
-  revoked_at: unixMs.nullable(),
-  last_used_at: unixMs.nullable(),
-  status: z.enum(['active', 'expired', 'revoked']),
-})
-export type ApiKey = z.output<typeof ApiKey>
+export const ApiKey = once(() =>
+  z.strictObject({
+    id: z.string().meta({ description: '32 lower-case hex digits' }),
+    name: z.string(),
+    scopes: z.array(z.enum(scopes)),
+    generation: z.int().min(1),
+    created_at: unixMs,
+    expires_at: unixMs.nullable(),
+    revoked_at: unixMs.nullable(),
+    last_used_at: unixMs.nullable(),
+    status: z.enum(['active', 'expired', 'revoked']),
+  }),
+)
+export type ApiKey = z.output<ReturnType<typeof ApiKey>>
 
-const KeyWithSecret = z.strictObject({
-  key: ApiKey,
-  secret: z.string().meta({ description: 'The full value; it is shown only here' }),
-})
+const KeyWithSecret = once(() =>
+  z.strictObject({
+    key: ApiKey(),
+    secret: z.string().meta({ description: 'The full value; it is shown only here' }),
+  }),
+)
 
 const name = z
   .string()
@@ -30,18 +35,22 @@ const name = z
   })
   .meta({ jsonSchema: { type: 'string', minLength: 1, maxLength: 128 } })
 
-const NewApiKey = z.strictObject({
-  name,
-  scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
-  expires_at: unixMs.nullish(),
-})
-
-const keyPath = z.strictObject({
-  id: text((value) => /^[0-9a-f]{32}$/.test(value), 'must be 32 lower-case hex digits', {
-    pattern: '^[0-9a-f]{32}$',
+const NewApiKey = once(() =>
+  z.strictObject({
+    name,
+    scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
+    expires_at: unixMs.nullish(),
   }),
-})
-const Generation = z.strictObject({ generation: z.int().min(1) })
+)
+
+const keyPath = once(() =>
+  z.strictObject({
+    id: text((value) => /^[0-9a-f]{32}$/.test(value), 'must be 32 lower-case hex digits', {
+      pattern: '^[0-9a-f]{32}$',
+    }),
+  }),
+)
+const Generation = once(() => z.strictObject({ generation: z.int().min(1) }))
 
 export const apiKeysApi = defineApi({
   list: {
@@ -50,7 +59,7 @@ export const apiKeysApi = defineApi({
     access: 'admin',
     scope: 'no key',
     summary: 'All machine credentials, newest first',
-    ok: z.strictObject({ keys: z.array(ApiKey) }),
+    ok: () => z.strictObject({ keys: z.array(ApiKey()) }),
   },
   create: {
     method: 'POST',

@@ -17,50 +17,59 @@ import {
   utf8Bytes,
 } from '../values/fields.ts'
 import { int64ByName, offset, pageOf, queryTime } from '../values/numbers.ts'
+import { once } from '../values/once.ts'
 import { defineApi } from './route.ts'
 import { emailAddress } from './sign-in.ts'
 
-const AccountGroup = z.strictObject({
-  id: z.int(),
-  name: z.string(),
-  role: z.enum(groupRoles),
-  joined_at_unix_ms: unixMs,
-})
+const AccountGroup = once(() =>
+  z.strictObject({
+    id: z.int(),
+    name: z.string(),
+    role: z.enum(groupRoles),
+    joined_at_unix_ms: unixMs,
+  }),
+)
 
-const AccountObject = z.strictObject({
-  collection: z.string(),
-  key: z.string(),
-  version: z.string(),
-})
+const AccountObject = once(() =>
+  z.strictObject({
+    collection: z.string(),
+    key: z.string(),
+    version: z.string(),
+  }),
+)
 
 /** An account with everything that belongs to it. */
-export const AccountExport = z.strictObject({
-  ...AccountDetail.shape,
-  related: z.strictObject({
-    wallet: int64ByName.meta({ description: 'Balances by currency' }),
-    friends: z.array(Friend),
-    groups: z
-      .array(AccountGroup)
-      .nullable()
-      .meta({ description: 'By id; null for an API key without groups:read' }),
-    storage: z
-      .array(AccountObject)
-      .nullable()
-      .meta({ description: 'By collection, then key; null for an API key without storage:read' }),
+export const AccountExport = once(() =>
+  z.strictObject({
+    ...AccountDetail().shape,
+    related: z.strictObject({
+      wallet: int64ByName.meta({ description: 'Balances by currency' }),
+      friends: z.array(Friend()),
+      groups: z
+        .array(AccountGroup())
+        .nullable()
+        .meta({ description: 'By id; null for an API key without groups:read' }),
+      storage: z
+        .array(AccountObject())
+        .nullable()
+        .meta({ description: 'By collection, then key; null for an API key without storage:read' }),
+    }),
   }),
-})
-export type AccountExport = z.input<typeof AccountExport>
+)
+export type AccountExport = z.input<ReturnType<typeof AccountExport>>
 
-const accountPath = z.strictObject({ id: presentReference() })
+const accountPath = once(() => z.strictObject({ id: presentReference() }))
 
 /** What a page shows of an account wherever it is named by its id. */
-const AccountName = z.strictObject({
-  user_id: z.string(),
-  username: z.string(),
-  display_name: z.string().nullable(),
-  state: AccountRow.shape.state,
-})
-export type AccountName = z.output<typeof AccountName>
+const AccountName = once(() =>
+  z.strictObject({
+    user_id: z.string(),
+    username: z.string(),
+    display_name: z.string().nullable(),
+    state: AccountRow().shape.state,
+  }),
+)
+export type AccountName = z.output<ReturnType<typeof AccountName>>
 
 const namesMax = 200
 
@@ -77,37 +86,43 @@ const timelineKinds = [
 ] as const
 
 /** One thing that happened to an account. */
-const TimelineEntry = z.strictObject({
-  at_unix_ms: unixMs,
-  kind: z.enum(timelineKinds),
-  text: z.string().meta({ description: 'In a few words, for people' }),
-  ref: z
-    .string()
-    .nullable()
-    .meta({
-      description:
-        'The id of the session, booking, transaction, group, account, tournament, notification ' +
-        'or audit entry',
-    }),
-})
+const TimelineEntry = once(() =>
+  z.strictObject({
+    at_unix_ms: unixMs,
+    kind: z.enum(timelineKinds),
+    text: z.string().meta({ description: 'In a few words, for people' }),
+    ref: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'The id of the session, booking, transaction, group, account, tournament, notification ' +
+          'or audit entry',
+      }),
+  }),
+)
 
 /** Opaque; of at most so many characters, because ids of the game's own stand in it. */
 const timelineCursorMax = 8192
 
-const NewAccount = z.strictObject({
-  username: label(128),
-  display_name: optional(label(255)),
-  metadata: optional(freeObject),
-})
-export type NewAccount = z.output<typeof NewAccount>
+const NewAccount = once(() =>
+  z.strictObject({
+    username: label(128),
+    display_name: optional(label(255)),
+    metadata: optional(freeObject),
+  }),
+)
+export type NewAccount = z.output<ReturnType<typeof NewAccount>>
 
 /** Absent and null fields stay; an empty display_name clears it; metadata replaces the object. */
-const AccountChange = z.strictObject({
-  username: optional(label(128)),
-  display_name: optional(clearableLabel(255)),
-  metadata: optional(freeObject),
-})
-export type AccountChange = z.output<typeof AccountChange>
+const AccountChange = once(() =>
+  z.strictObject({
+    username: optional(label(128)),
+    display_name: optional(clearableLabel(255)),
+    metadata: optional(freeObject),
+  }),
+)
+export type AccountChange = z.output<ReturnType<typeof AccountChange>>
 
 export const consoleAccountsApi = defineApi({
   list: {
@@ -116,14 +131,17 @@ export const consoleAccountsApi = defineApi({
     access: 'operator',
     scope: 'accounts:read',
     summary: 'Accounts in every state, by username; the filter is a substring of id or username',
-    query: z.strictObject({
-      filter: reference().optional(),
-      id: presentReference().optional().meta({ description: 'Exactly this one, in place of all' }),
-      username: presentReference().optional().meta({ description: 'Exactly, in place of all' }),
-      limit: limit({ default: 50, cap: 200 }),
-      offset,
-    }),
-    ok: pageOf(AccountRow),
+    query: () =>
+      z.strictObject({
+        filter: reference().optional(),
+        id: presentReference()
+          .optional()
+          .meta({ description: 'Exactly this one, in place of all' }),
+        username: presentReference().optional().meta({ description: 'Exactly, in place of all' }),
+        limit: limit({ default: 50, cap: 200 }),
+        offset,
+      }),
+    ok: () => pageOf(AccountRow()),
   },
   search: {
     method: 'GET',
@@ -133,23 +151,26 @@ export const consoleAccountsApi = defineApi({
     summary:
       'Accounts by exactly one of display_name, username_prefix, email, device_id, custom_id, or ' +
       'by state and the time of their creation; by id, those of username_prefix by username',
-    query: z.strictObject({
-      display_name: label(255)
-        .optional()
-        .meta({ description: 'How it begins, whatever the case of letters' }),
-      username_prefix: presentReference()
-        .optional()
-        .meta({ description: 'How the username begins, letter by letter' }),
-      email: emailAddress().optional(),
-      device_id: presentReference().optional(),
-      custom_id: presentReference().optional(),
-      state: z.enum(accountStates).optional(),
-      created_from: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
-      created_to: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
-      after: presentReference().optional().meta({ description: '`next_after` of the page before' }),
-      limit: limit({ default: 50, cap: 200 }),
-    }),
-    ok: z.strictObject({ items: z.array(AccountRow), next_after: z.string().optional() }),
+    query: () =>
+      z.strictObject({
+        display_name: label(255)
+          .optional()
+          .meta({ description: 'How it begins, whatever the case of letters' }),
+        username_prefix: presentReference()
+          .optional()
+          .meta({ description: 'How the username begins, letter by letter' }),
+        email: emailAddress().optional(),
+        device_id: presentReference().optional(),
+        custom_id: presentReference().optional(),
+        state: z.enum(accountStates).optional(),
+        created_from: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
+        created_to: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
+        after: presentReference()
+          .optional()
+          .meta({ description: '`next_after` of the page before' }),
+        limit: limit({ default: 50, cap: 200 }),
+      }),
+    ok: () => z.strictObject({ items: z.array(AccountRow()), next_after: z.string().optional() }),
   },
   usernames: {
     method: 'GET',
@@ -158,8 +179,8 @@ export const consoleAccountsApi = defineApi({
     scope: 'accounts:read',
     summary:
       'The names behind account ids, in the order asked, each once; unknown ids are left out',
-    query: z.strictObject({ user_ids: listOf(presentReference(), namesMax) }),
-    ok: z.strictObject({ items: z.array(AccountName) }),
+    query: () => z.strictObject({ user_ids: listOf(presentReference(), namesMax) }),
+    ok: () => z.strictObject({ items: z.array(AccountName()) }),
   },
   create: {
     method: 'POST',
@@ -229,13 +250,15 @@ export const consoleAccountsApi = defineApi({
     scope: 'accounts:read',
     summary: 'What happened to an account, newest first, as far back as each part is kept',
     params: accountPath,
-    query: z.strictObject({
-      after: presentReference(timelineCursorMax)
-        .optional()
-        .meta({ description: '`next_after` of the page before' }),
-      limit: limit({ default: 50, cap: 200 }),
-    }),
-    ok: z.strictObject({ items: z.array(TimelineEntry), next_after: z.string().optional() }),
+    query: () =>
+      z.strictObject({
+        after: presentReference(timelineCursorMax)
+          .optional()
+          .meta({ description: '`next_after` of the page before' }),
+        limit: limit({ default: 50, cap: 200 }),
+      }),
+    ok: () =>
+      z.strictObject({ items: z.array(TimelineEntry()), next_after: z.string().optional() }),
     errors: ['not_found'],
   },
   export: {

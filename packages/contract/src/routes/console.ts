@@ -1,16 +1,19 @@
 import { z } from 'zod'
 import { reference } from '../values/fields.ts'
+import { once } from '../values/once.ts'
 import { roles, scopes } from './principals.ts'
 import { defineApi } from './route.ts'
 
-const HumanOperator = z.strictObject({ username: z.string(), role: z.enum(roles) })
-const KeyOperator = z.strictObject({
-  actor_type: z.literal('api_key'),
-  credential_id: z.string(),
-  key_name: z.string(),
-  scopes: z.array(z.enum(scopes)),
-  generation: z.int().min(1),
-})
+const HumanOperator = once(() => z.strictObject({ username: z.string(), role: z.enum(roles) }))
+const KeyOperator = once(() =>
+  z.strictObject({
+    actor_type: z.literal('api_key'),
+    credential_id: z.string(),
+    key_name: z.string(),
+    scopes: z.array(z.enum(scopes)),
+    generation: z.int().min(1),
+  }),
+)
 
 export const consoleApi = defineApi({
   login: {
@@ -20,12 +23,13 @@ export const consoleApi = defineApi({
     noStore: true,
     bodyBytesMax: 65_536,
     summary: 'Exchanges operator credentials for a console token',
-    body: z.strictObject({ username: reference(), password: reference() }),
-    ok: z.strictObject({
-      token: z.string(),
-      role: z.enum(roles),
-      expires_in_sec: z.int().min(1),
-    }),
+    body: () => z.strictObject({ username: reference(), password: reference() }),
+    ok: () =>
+      z.strictObject({
+        token: z.string(),
+        role: z.enum(roles),
+        expires_in_sec: z.int().min(1),
+      }),
     errors: ['authentication_failed', 'rate_limited'],
   },
   logout: {
@@ -43,6 +47,6 @@ export const consoleApi = defineApi({
     access: 'operator',
     scope: 'any key',
     summary: 'Who the bearer is',
-    ok: z.union([HumanOperator, KeyOperator]),
+    ok: () => z.union([HumanOperator(), KeyOperator()]),
   },
 })

@@ -1,20 +1,23 @@
 import { z } from 'zod'
 import { count, limit, unixMs } from '../values/fields.ts'
 import { offset } from '../values/numbers.ts'
+import { once } from '../values/once.ts'
 import { defineApi } from './route.ts'
 
 /** Incidents of one kind at one place of the code; nothing of any request. */
-export const JournalEntry = z.strictObject({
-  fingerprint: z.string(),
-  kind: z.string(),
-  category: z.string(),
-  component: z.string(),
-  message: z.string(),
-  first_seen_ms: unixMs,
-  last_seen_ms: unixMs,
-  count,
-})
-export type JournalEntry = z.output<typeof JournalEntry>
+export const JournalEntry = once(() =>
+  z.strictObject({
+    fingerprint: z.string(),
+    kind: z.string(),
+    category: z.string(),
+    component: z.string(),
+    message: z.string(),
+    first_seen_ms: unixMs,
+    last_seen_ms: unixMs,
+    count,
+  }),
+)
+export type JournalEntry = z.output<ReturnType<typeof JournalEntry>>
 
 export const errorJournalApi = defineApi({
   list: {
@@ -24,11 +27,12 @@ export const errorJournalApi = defineApi({
     scope: 'errors:read',
     summary: 'Errors and crashes of this node by fingerprint, the one seen last first',
     ofNode: true,
-    query: z.strictObject({ offset, limit: limit({ default: 100, cap: 100 }) }),
-    ok: z.strictObject({
-      entries: z.array(JournalEntry),
-      total: count,
-      next_offset: count.nullable(),
-    }),
+    query: () => z.strictObject({ offset, limit: limit({ default: 100, cap: 100 }) }),
+    ok: () =>
+      z.strictObject({
+        entries: z.array(JournalEntry()),
+        total: count,
+        next_offset: count.nullable(),
+      }),
   },
 })

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { Friend } from '../shapes/friends.ts'
 import { presentReference } from '../values/fields.ts'
+import { once } from '../values/once.ts'
 import { defineApi } from './route.ts'
 
-const ownerPath = z.strictObject({ id: presentReference() })
+const ownerPath = once(() => z.strictObject({ id: presentReference() }))
 
 export const friendsApi = defineApi({
   list: {
@@ -13,7 +14,7 @@ export const friendsApi = defineApi({
     scope: 'accounts:read',
     summary: "An account's relations, by the other account's id",
     params: ownerPath,
-    ok: z.array(Friend),
+    ok: () => z.array(Friend()),
     errors: ['not_found'],
   },
   add: {
@@ -23,8 +24,8 @@ export const friendsApi = defineApi({
     audit: 'accounts.friends.add',
     summary: 'Invites, or accepts the invitation that the other side sent',
     params: ownerPath,
-    body: z.strictObject({ user_id: presentReference() }),
-    ok: z.array(Friend),
+    body: () => z.strictObject({ user_id: presentReference() }),
+    ok: () => z.array(Friend()),
     errors: ['not_found', 'conflict'],
   },
   remove: {
@@ -33,6 +34,6 @@ export const friendsApi = defineApi({
     access: 'admin',
     audit: 'accounts.friends.remove',
     summary: 'Ends the relation on both sides; lifts a block',
-    params: z.strictObject({ id: presentReference(), other: presentReference() }),
+    params: () => z.strictObject({ id: presentReference(), other: presentReference() }),
   },
 })

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { GroupChange, GroupDetail, GroupSummary, NewGroup } from '../shapes/groups.ts'
 import { limit, presentReference, reference } from '../values/fields.ts'
 import { offset, pageOf, pathInteger } from '../values/numbers.ts'
+import { once } from '../values/once.ts'
 import { defineApi } from './route.ts'
 
-const groupPath = z.strictObject({ id: pathInteger })
-const memberPath = z.strictObject({ id: pathInteger, user_id: presentReference() })
+const groupPath = once(() => z.strictObject({ id: pathInteger }))
+const memberPath = once(() => z.strictObject({ id: pathInteger, user_id: presentReference() }))
 
 const onMember = {
   method: 'POST',
@@ -22,12 +23,13 @@ export const groupsApi = defineApi({
     access: 'operator',
     scope: 'groups:read',
     summary: 'Groups by id; the filter is a substring of the name',
-    query: z.strictObject({
-      filter: reference().optional(),
-      limit: limit({ default: 50, cap: 200 }),
-      offset,
-    }),
-    ok: pageOf(GroupSummary),
+    query: () =>
+      z.strictObject({
+        filter: reference().optional(),
+        limit: limit({ default: 50, cap: 200 }),
+        offset,
+      }),
+    ok: () => pageOf(GroupSummary()),
   },
   create: {
     method: 'POST',
@@ -77,7 +79,7 @@ export const groupsApi = defineApi({
     audit: 'groups.member.add',
     summary: 'Adds a member, last in the order of joining',
     params: groupPath,
-    body: z.strictObject({ user_id: presentReference() }),
+    body: () => z.strictObject({ user_id: presentReference() }),
     ok: GroupDetail,
     errors: ['not_found', 'conflict'],
   },

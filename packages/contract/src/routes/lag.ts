@@ -7,19 +7,22 @@ import {
   lagOutcomes,
 } from '../shapes/lag.ts'
 import { count, label, limit, optional, presentReference, text, unixMs } from '../values/fields.ts'
+import { once } from '../values/once.ts'
 import { defineApi } from './route.ts'
 
 /** Upper edges of the histogram of spacings, in microseconds. */
 export const lagEdgesUs = [1_000, 5_000, 10_000, 20_000, 33_333, 50_000, 100_000, 250_000] as const
 
 /** What the records of a group have in common; `inbound` is towards the client. */
-const LagKey = z.strictObject({
-  participant: count,
-  packet_kind: count,
-  direction: z.enum(lagDirections),
-  delivery: z.enum(lagDeliveries),
-  gameplay_epoch: count,
-})
+const LagKey = once(() =>
+  z.strictObject({
+    participant: count,
+    packet_kind: count,
+    direction: z.enum(lagDirections),
+    delivery: z.enum(lagDeliveries),
+    gameplay_epoch: count,
+  }),
+)
 
 const spacingUs = count.nullable().meta({
   description: 'Microseconds between two arrivals of the group; null without two of them',
@@ -29,117 +32,129 @@ const notObserved = count
   .meta({ description: 'Null: no kind of the service carries packet ids' })
 
 /** How far apart the envelopes of one group came. */
-export const LagSummary = z.strictObject({
-  key: LagKey,
-  metric_label: z.literal('interarrival'),
-  unit: z.literal('us'),
-  quality: z.enum(['ok', 'few_samples']),
-  mean_interarrival_us: spacingUs,
-  p50_interarrival_us: spacingUs,
-  p95_interarrival_us: spacingUs,
-  p99_interarrival_us: spacingUs,
-  max_interarrival_us: spacingUs,
-  body_bytes: count,
-  histogram: z.strictObject({
+export const LagSummary = once(() =>
+  z.strictObject({
+    key: LagKey(),
+    metric_label: z.literal('interarrival'),
     unit: z.literal('us'),
-    edges_us: z.array(count),
-    counts: z.array(count),
-    overflow_count: count,
+    quality: z.enum(['ok', 'few_samples']),
+    mean_interarrival_us: spacingUs,
+    p50_interarrival_us: spacingUs,
+    p95_interarrival_us: spacingUs,
+    p99_interarrival_us: spacingUs,
+    max_interarrival_us: spacingUs,
+    body_bytes: count,
+    histogram: z.strictObject({
+      unit: z.literal('us'),
+      edges_us: z.array(count),
+      counts: z.array(count),
+      overflow_count: count,
+    }),
+    cadence_residual_p95_us: spacingUs,
+    observed_id_gap: notObserved,
+    duplicate_id: notObserved,
+    arrival_reorder: notObserved,
   }),
-  cadence_residual_p95_us: spacingUs,
-  observed_id_gap: notObserved,
-  duplicate_id: notObserved,
-  arrival_reorder: notObserved,
-})
-export type LagSummary = z.output<typeof LagSummary>
+)
+export type LagSummary = z.output<ReturnType<typeof LagSummary>>
 
 /** The same for one part of the time; parts without a record are left out. */
-export const LagWindow = z.strictObject({
-  key: LagKey,
-  start_elapsed_us: count,
-  end_elapsed_us: count,
-  sample_count: count,
-  mean_interarrival_us: spacingUs,
-  p95_interarrival_us: spacingUs,
-  max_interarrival_us: spacingUs,
-  body_bytes: count,
-  observed_id_gap: notObserved,
-  duplicate_id: notObserved,
-  arrival_reorder: notObserved,
-})
-export type LagWindow = z.output<typeof LagWindow>
-
-export const LagQuality = z.strictObject({
-  status: z.enum(['no_data', 'partial', 'complete']),
-  sample_count: count,
-  excluded_count: count,
-  overwritten_count: count,
-  malformed_count: count,
-  clock_uncertain: z.boolean(),
-})
-export type LagQuality = z.output<typeof LagQuality>
-
-export const LagReport = z.strictObject({
-  report_id: z.string(),
-  capture_id: z.string(),
-  generation: count,
-  decoder_version: count,
-  analyzer_version: count,
-  options_hash: z.string(),
-  status: z.enum(lagOutcomes),
-  raw_available: z.boolean().optional().meta({ description: 'Only for admins' }),
-  created_at_unix_ms: unixMs,
-  quality: LagQuality.nullable(),
-  summaries: z.array(LagSummary),
-  server: z.array(LagSummary).nullable().meta({
-    description: 'What the node sent and received at the same time; null when unknown',
+export const LagWindow = once(() =>
+  z.strictObject({
+    key: LagKey(),
+    start_elapsed_us: count,
+    end_elapsed_us: count,
+    sample_count: count,
+    mean_interarrival_us: spacingUs,
+    p95_interarrival_us: spacingUs,
+    max_interarrival_us: spacingUs,
+    body_bytes: count,
+    observed_id_gap: notObserved,
+    duplicate_id: notObserved,
+    arrival_reorder: notObserved,
   }),
-  participant: count,
-  label: z.string().nullable(),
-  started_at_unix_us: count.nullable(),
-  span_us: count.nullable(),
-  clock_uncertainty_us: count.nullable(),
-  truncated: z.boolean(),
-})
-export type LagReport = z.output<typeof LagReport>
+)
+export type LagWindow = z.output<ReturnType<typeof LagWindow>>
+
+export const LagQuality = once(() =>
+  z.strictObject({
+    status: z.enum(['no_data', 'partial', 'complete']),
+    sample_count: count,
+    excluded_count: count,
+    overwritten_count: count,
+    malformed_count: count,
+    clock_uncertain: z.boolean(),
+  }),
+)
+export type LagQuality = z.output<ReturnType<typeof LagQuality>>
+
+export const LagReport = once(() =>
+  z.strictObject({
+    report_id: z.string(),
+    capture_id: z.string(),
+    generation: count,
+    decoder_version: count,
+    analyzer_version: count,
+    options_hash: z.string(),
+    status: z.enum(lagOutcomes),
+    raw_available: z.boolean().optional().meta({ description: 'Only for admins' }),
+    created_at_unix_ms: unixMs,
+    quality: LagQuality().nullable(),
+    summaries: z.array(LagSummary()),
+    server: z.array(LagSummary()).nullable().meta({
+      description: 'What the node sent and received at the same time; null when unknown',
+    }),
+    participant: count,
+    label: z.string().nullable(),
+    started_at_unix_us: count.nullable(),
+    span_us: count.nullable(),
+    clock_uncertainty_us: count.nullable(),
+    truncated: z.boolean(),
+  }),
+)
+export type LagReport = z.output<ReturnType<typeof LagReport>>
 
 const forAdmins = { description: 'Only for admins' }
 
-export const LagCapture = z.strictObject({
-  capture_id: z.string(),
-  generation: count,
-  state: z.enum(captureStates),
-  created_at_unix_ms: unixMs,
-  deadline_unix_ms: unixMs,
-  label: z.string().nullable(),
-  node_id: z.string(),
-  match_id: z.string().nullable(),
-  recorders: z.strictObject({
-    offered: count,
-    recording: count,
-    failed: count,
-    flushing: count,
-    uploaded: count,
-    missed: count,
-    gone: count,
+export const LagCapture = once(() =>
+  z.strictObject({
+    capture_id: z.string(),
+    generation: count,
+    state: z.enum(captureStates),
+    created_at_unix_ms: unixMs,
+    deadline_unix_ms: unixMs,
+    label: z.string().nullable(),
+    node_id: z.string(),
+    match_id: z.string().nullable(),
+    recorders: z.strictObject({
+      offered: count,
+      recording: count,
+      failed: count,
+      flushing: count,
+      uploaded: count,
+      missed: count,
+      gone: count,
+    }),
+    report_count: count,
+    latest_report_status: z.enum(lagOutcomes).nullable(),
+    raw_available: z.boolean().optional().meta(forAdmins),
+    raw_artifact_count: count.optional().meta(forAdmins),
+    raw_compressed_bytes: count.optional().meta(forAdmins),
+    latest_raw_received_at_unix_ms: unixMs.nullable().optional().meta(forAdmins),
   }),
-  report_count: count,
-  latest_report_status: z.enum(lagOutcomes).nullable(),
-  raw_available: z.boolean().optional().meta(forAdmins),
-  raw_artifact_count: count.optional().meta(forAdmins),
-  raw_compressed_bytes: count.optional().meta(forAdmins),
-  latest_raw_received_at_unix_ms: unixMs.nullable().optional().meta(forAdmins),
-})
-export type LagCapture = z.output<typeof LagCapture>
+)
+export type LagCapture = z.output<ReturnType<typeof LagCapture>>
 
-export const LagArtifact = z.strictObject({
-  handle: z.string(),
-  generation: count,
-  received_at_unix_ms: unixMs,
-  compressed_bytes: count,
-  record_count: count,
-})
-export type LagArtifact = z.output<typeof LagArtifact>
+export const LagArtifact = once(() =>
+  z.strictObject({
+    handle: z.string(),
+    generation: count,
+    received_at_unix_ms: unixMs,
+    compressed_bytes: count,
+    record_count: count,
+  }),
+)
+export type LagArtifact = z.output<ReturnType<typeof LagArtifact>>
 
 const idPatterns = {
   capture: /^[0-9a-f]{32}$/,
@@ -169,24 +184,24 @@ function page(thing: keyof typeof idPatterns) {
 const next_after = z.string().optional()
 const read = { method: 'GET', access: 'operator', scope: 'no key' } as const
 const attempt = { access: 'admin', auditsAttempts: true } as const
-const reportPath = z.strictObject({ report_id: z.string() })
-const capturePath = z.strictObject({ capture_id: z.string() })
-const rawPath = z.strictObject({ capture_id: z.string(), handle: z.string() })
+const reportPath = once(() => z.strictObject({ report_id: z.string() }))
+const capturePath = once(() => z.strictObject({ capture_id: z.string() }))
+const rawPath = once(() => z.strictObject({ capture_id: z.string(), handle: z.string() }))
 
 export const lagApi = defineApi({
   reports: {
     ...read,
     path: '/console/v1/lag/reports',
     summary: 'Reports on the spacing of arrivals, newest first',
-    query: page('report'),
-    ok: z.strictObject({ items: z.array(LagReport), next_after }),
+    query: () => page('report'),
+    ok: () => z.strictObject({ items: z.array(LagReport()), next_after }),
   },
   report: {
     ...read,
     path: '/console/v1/lag/reports/{report_id}',
     summary: 'One report',
     params: reportPath,
-    query: z.strictObject({}),
+    query: () => z.strictObject({}),
     ok: LagReport,
     errors: ['not_found'],
   },
@@ -195,26 +210,28 @@ export const lagApi = defineApi({
     path: '/console/v1/lag/reports/{report_id}/windows',
     summary: 'The groups of a report in parts of its time, at most 512 rows',
     params: reportPath,
-    query: z.strictObject({}),
-    ok: z.strictObject({
-      report_id: z.string(),
-      windows: z.array(LagWindow),
-      truncated: z.boolean(),
-    }),
+    query: () => z.strictObject({}),
+    ok: () =>
+      z.strictObject({
+        report_id: z.string(),
+        windows: z.array(LagWindow()),
+        truncated: z.boolean(),
+      }),
     errors: ['not_found'],
   },
   captures: {
     ...read,
     path: '/console/v1/lag/captures',
     summary: 'Captures, newest first',
-    query: page('capture').extend({
-      state: z.enum(['live', 'over']).optional().meta({
-        description: 'over: sealed or expired; live: every other',
+    query: () =>
+      page('capture').extend({
+        state: z.enum(['live', 'over']).optional().meta({
+          description: 'over: sealed or expired; live: every other',
+        }),
+        label: label(lagLabelBytesMax).optional().meta({ description: 'The whole label' }),
+        match_id: presentReference().optional(),
       }),
-      label: label(lagLabelBytesMax).optional().meta({ description: 'The whole label' }),
-      match_id: presentReference().optional(),
-    }),
-    ok: z.strictObject({ items: z.array(LagCapture), next_after }),
+    ok: () => z.strictObject({ items: z.array(LagCapture()), next_after }),
   },
   raw: {
     ...attempt,
@@ -224,8 +241,8 @@ export const lagApi = defineApi({
     audit: 'lag.raw.list',
     summary: 'The recordings of a capture whose bytes are kept, newest first',
     params: capturePath,
-    query: page('handle'),
-    ok: z.strictObject({ items: z.array(LagArtifact), next_after }),
+    query: () => page('handle'),
+    ok: () => z.strictObject({ items: z.array(LagArtifact()), next_after }),
     errors: ['not_found'],
   },
   download: {
@@ -236,7 +253,7 @@ export const lagApi = defineApi({
     audit: 'lag.raw.download',
     summary: 'The bytes of a recording as they were uploaded, compressed with gzip',
     params: rawPath,
-    query: z.strictObject({}),
+    query: () => z.strictObject({}),
     file: true,
     errors: ['not_found'],
   },
@@ -247,7 +264,7 @@ export const lagApi = defineApi({
     audit: 'lag.raw.delete',
     summary: 'Deletes the bytes of a recording; its reports stay',
     params: rawPath,
-    query: z.strictObject({}),
+    query: () => z.strictObject({}),
     errors: ['not_found'],
   },
   regenerate: {
@@ -257,20 +274,22 @@ export const lagApi = defineApi({
     audit: 'lag.regenerate',
     summary: 'Analyses a recording again, with other options if they are given; waits up to 30 s',
     params: capturePath,
-    query: z.strictObject({}),
-    body: z.strictObject({
-      handle: lagId('handle'),
-      options: optional(
-        z.strictObject({
-          send_rate_hz: optional(z.int().min(1).max(1000)),
-          max_windows: optional(z.int().min(1).max(64)),
-        }),
-      ),
-    }),
-    ok: z.strictObject({
-      outcome: z.enum(['complete', 'joined', 'busy', 'failed']),
-      report_id: z.string().optional(),
-    }),
+    query: () => z.strictObject({}),
+    body: () =>
+      z.strictObject({
+        handle: lagId('handle'),
+        options: optional(
+          z.strictObject({
+            send_rate_hz: optional(z.int().min(1).max(1000)),
+            max_windows: optional(z.int().min(1).max(64)),
+          }),
+        ),
+      }),
+    ok: () =>
+      z.strictObject({
+        outcome: z.enum(['complete', 'joined', 'busy', 'failed']),
+        report_id: z.string().optional(),
+      }),
     errors: ['not_found', 'conflict'],
   },
 })

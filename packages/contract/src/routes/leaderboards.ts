@@ -10,9 +10,10 @@ import {
 } from '../shapes/leaderboards.ts'
 import { limit } from '../values/fields.ts'
 import { offset } from '../values/numbers.ts'
+import { once } from '../values/once.ts'
 import { defineApi } from './route.ts'
 
-const boardPath = z.strictObject({ id: boardId })
+const boardPath = once(() => z.strictObject({ id: boardId }))
 
 export const leaderboardsApi = defineApi({
   list: {
@@ -21,7 +22,7 @@ export const leaderboardsApi = defineApi({
     access: 'operator',
     scope: 'leaderboards:read',
     summary: 'All boards by id',
-    ok: z.strictObject({ items: z.array(Leaderboard), total: z.int().min(0) }),
+    ok: () => z.strictObject({ items: z.array(Leaderboard()), total: z.int().min(0) }),
   },
   create: {
     method: 'POST',
@@ -61,12 +62,13 @@ export const leaderboardsApi = defineApi({
     scope: 'leaderboards:read',
     summary: 'Records by rank; total is the number of all',
     params: boardPath,
-    query: z.strictObject({ limit: limit({ default: 50, cap: 500 }), offset }),
-    ok: z.strictObject({
-      board: z.string(),
-      total: z.int().min(0),
-      items: z.array(RankedRecord),
-    }),
+    query: () => z.strictObject({ limit: limit({ default: 50, cap: 500 }), offset }),
+    ok: () =>
+      z.strictObject({
+        board: z.string(),
+        total: z.int().min(0),
+        items: z.array(RankedRecord()),
+      }),
     errors: ['not_found'],
   },
   ranks: {
@@ -75,10 +77,11 @@ export const leaderboardsApi = defineApi({
     access: 'operator',
     scope: 'leaderboards:read',
     summary: 'Where a user stands on the boards that have a record of it, by board',
-    params: z.strictObject({ id: recordUserId }),
-    ok: z.strictObject({
-      items: z.array(z.strictObject({ board: z.string(), ...RankedRecord.shape })),
-    }),
+    params: () => z.strictObject({ id: recordUserId }),
+    ok: () =>
+      z.strictObject({
+        items: z.array(z.strictObject({ board: z.string(), ...RankedRecord().shape })),
+      }),
   },
   deleteRecord: {
     method: 'DELETE',
@@ -86,7 +89,7 @@ export const leaderboardsApi = defineApi({
     access: 'admin',
     audit: 'leaderboards.record.delete',
     summary: "Removes a user's record",
-    params: z.strictObject({ id: boardId, user_id: recordUserId }),
+    params: () => z.strictObject({ id: boardId, user_id: recordUserId }),
     errors: ['not_found'],
   },
 })

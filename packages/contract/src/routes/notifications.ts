@@ -11,12 +11,13 @@ export const notificationsApi = defineApi({
     access: 'operator',
     scope: 'notifications:read',
     summary: "Notifications, newest first; with user_id that user's and the broadcasts",
-    query: z.strictObject({
-      user_id: reference().optional(),
-      limit: limit({ default: 50, cap: 200 }),
-      before,
-    }),
-    ok: pageOf(Notification),
+    query: () =>
+      z.strictObject({
+        user_id: reference().optional(),
+        limit: limit({ default: 50, cap: 200 }),
+        before,
+      }),
+    ok: () => pageOf(Notification()),
   },
   send: {
     method: 'POST',
@@ -34,7 +35,7 @@ export const notificationsApi = defineApi({
     access: 'admin',
     audit: 'notifications.delete',
     summary: 'Removes a notification',
-    params: z.strictObject({ id: pathInteger }),
+    params: () => z.strictObject({ id: pathInteger }),
     errors: ['not_found'],
   },
 })

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { ErrorCode } from '../errors.ts'
+import { type ReadRows, readRows, type Written } from '../values/once.ts'
 import type { AuditAction } from './audit-actions.ts'
 import type { Scope } from './principals.ts'
 
@@ -139,20 +140,25 @@ export function isForOperators({ access }: Route): boolean {
 export type Api = Readonly<Record<string, Route>>
 
 /**
- * Declares a feature's routes.
+ * Declares a feature's routes. Schemas are given by functions, and are made when they are first
+ * read.
  *
  * @example
  * export const groupsApi = defineApi({
  *   list: { method: 'GET', path: '/console/v1/groups', access: 'operator', scope: 'groups:read',
- *     summary: 'Groups by id', query: GroupQuery, ok: pageOf(GroupSummary) },
+ *     summary: 'Groups by id', query: GroupQuery, ok: () => pageOf(GroupSummary()) },
  * })
  */
-export function defineApi<const A extends Api>(api: A & OnlyMembersOfRoutes<A>): A {
-  return api
+export function defineApi<const A extends WrittenApi>(
+  api: A & OnlyMembersOfRoutes<A>,
+): ReadRows<A> {
+  return readRows<A>(api)
 }
 
+type WrittenApi = Readonly<Record<string, Written<Route, 'params' | 'query' | 'body' | 'ok'>>>
+
 /** A misspelt optional member would otherwise be one more that nothing reads. */
-type OnlyMembersOfRoutes<A extends Api> = {
+type OnlyMembersOfRoutes<A extends WrittenApi> = {
   [K in keyof A]: { [M in Exclude<keyof A[K], MemberOf<Route>>]: never }
 }
 type MemberOf<R> = R extends Route ? keyof R : never

@@ -1,20 +1,23 @@
 import { z } from 'zod'
 import { optional } from '../values/fields.ts'
+import { once } from '../values/once.ts'
 import { defineApi } from './route.ts'
 
 /** Opaque credentials of one session. The access token is the bearer of every player route. */
-export const SessionTokens = z.strictObject({
-  token: z.string().meta({ description: 'Access token: the bearer of player routes' }),
-  refresh_token: z.string().meta({ description: 'Exchanged once for a new pair' }),
-  user_id: z.string(),
-  username: z.string(),
-  created: z.boolean().meta({ description: 'True when this request registered the account' }),
-})
-export type SessionTokens = z.output<typeof SessionTokens>
+export const SessionTokens = once(() =>
+  z.strictObject({
+    token: z.string().meta({ description: 'Access token: the bearer of player routes' }),
+    refresh_token: z.string().meta({ description: 'Exchanged once for a new pair' }),
+    user_id: z.string(),
+    username: z.string(),
+    created: z.boolean().meta({ description: 'True when this request registered the account' }),
+  }),
+)
+export type SessionTokens = z.output<ReturnType<typeof SessionTokens>>
 
 /** Bounds of secrets in bodies are not published: every unusable one is the same 401. */
-const RefreshBody = z.strictObject({ refresh_token: z.string() })
-const LogoutBody = z.strictObject({ refresh_token: optional(z.string()) })
+const RefreshBody = once(() => z.strictObject({ refresh_token: z.string() }))
+const LogoutBody = once(() => z.strictObject({ refresh_token: optional(z.string()) }))
 
 export const sessionsApi = defineApi({
   refresh: {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { freeObject, isBlank, label, optional, text, trimmed, utf8Bytes } from '../values/fields.ts'
+import { once } from '../values/once.ts'
 import { defineApi } from './route.ts'
 import { SessionTokens } from './sessions.ts'
 
@@ -29,24 +30,28 @@ const namedRegistration = {
 }
 
 /** Signs in by an id that the game's client keeps: a device's or the studio's own. */
-export const CredentialSignIn = z
-  .strictObject({ id: label(128), ...registration })
-  .refine(registrationIsNamed, namedRegistration)
-export type CredentialSignIn = z.output<typeof CredentialSignIn>
+export const CredentialSignIn = once(() =>
+  z
+    .strictObject({ id: label(128), ...registration })
+    .refine(registrationIsNamed, namedRegistration),
+)
+export type CredentialSignIn = z.output<ReturnType<typeof CredentialSignIn>>
 
 /** Signs in by email address and password. */
-export const EmailSignIn = z
-  .strictObject({
-    email: emailAddress(),
-    password: text(
-      isPassword,
-      'must be 8..1024 bytes without control characters, not only white space',
-      { minLength: 8, maxLength: 1024 },
-    ),
-    ...registration,
-  })
-  .refine(registrationIsNamed, namedRegistration)
-export type EmailSignIn = z.output<typeof EmailSignIn>
+export const EmailSignIn = once(() =>
+  z
+    .strictObject({
+      email: emailAddress(),
+      password: text(
+        isPassword,
+        'must be 8..1024 bytes without control characters, not only white space',
+        { minLength: 8, maxLength: 1024 },
+      ),
+      ...registration,
+    })
+    .refine(registrationIsNamed, namedRegistration),
+)
+export type EmailSignIn = z.output<ReturnType<typeof EmailSignIn>>
 
 const signIn = {
   method: 'POST',

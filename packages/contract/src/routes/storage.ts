@@ -8,6 +8,7 @@ import {
   writePermission,
 } from '../shapes/storage.ts'
 import { count, freeObject, limit, optional, reference, text } from '../values/fields.ts'
+import { once } from '../values/once.ts'
 import { defineApi } from './route.ts'
 
 const row = {
@@ -18,8 +19,8 @@ const row = {
   write_permission: writePermission,
 }
 
-export const StorageRow = z.strictObject(row)
-export type StorageRow = z.output<typeof StorageRow>
+export const StorageRow = once(() => z.strictObject(row))
+export type StorageRow = z.output<ReturnType<typeof StorageRow>>
 
 /**
  * An object with its value, a JSON object of at most 512 KiB.
@@ -28,12 +29,14 @@ export type StorageRow = z.output<typeof StorageRow>
  * { "collection": "saves", "user_id": null, "key": "slot", "value": { "level": 3 },
  *   "version": "c6c6e2d1b9b0f7a4", "read_permission": 1, "write_permission": 1 }
  */
-export const StorageObject = z.strictObject({
-  collection: z.string(),
-  ...row,
-  value: freeObject,
-})
-export type StorageObject = z.output<typeof StorageObject>
+export const StorageObject = once(() =>
+  z.strictObject({
+    collection: z.string(),
+    ...row,
+    value: freeObject,
+  }),
+)
+export type StorageObject = z.output<ReturnType<typeof StorageObject>>
 
 /** Most objects of one import, and the most bytes of its body. */
 export const storageImportMax = { objects: 200, bytes: 1_048_576 } as const
@@ -42,7 +45,7 @@ export const storageImportMax = { objects: 200, bytes: 1_048_576 } as const
 export const importModes = ['refuse', 'keep', 'replace'] as const
 export type ImportMode = (typeof importModes)[number]
 
-const objectPath = z.strictObject({ collection: storageName, key: storageName })
+const objectPath = once(() => z.strictObject({ collection: storageName, key: storageName }))
 const owner = storageOwner.optional().meta({ description: 'Absent is the system' })
 
 /** Only a version that an object could have: the empty one would mean none at all. */
@@ -53,24 +56,26 @@ const presentVersion = text(
 )
 
 /** An object of an import, in the form in which an answer has one. */
-export const ImportedObject = z.strictObject({
-  collection: storageName,
-  user_id: optional(storageOwner),
-  key: storageName,
-  value: freeObject,
-  version: optional(presentVersion),
-  read_permission: optional(readPermission),
-  write_permission: optional(writePermission),
-})
+export const ImportedObject = once(() =>
+  z.strictObject({
+    collection: storageName,
+    user_id: optional(storageOwner),
+    key: storageName,
+    value: freeObject,
+    version: optional(presentVersion),
+    read_permission: optional(readPermission),
+    write_permission: optional(writePermission),
+  }),
+)
 
-const inCollection = {
+const inCollection = once(() => ({
   params: z.strictObject({ collection: storageName }),
   query: z.strictObject({
     user_id: storageOwner.optional().meta({ description: 'Absent is every owner' }),
     limit: limit({ default: 50, cap: 200 }),
     cursor: z.string().optional().meta({ description: 'The `next` of the page before' }),
   }),
-}
+}))
 
 const next = z.string().optional().meta({ description: 'Present when more objects follow' })
 
@@ -81,9 +86,10 @@ export const storageApi = defineApi({
     access: 'operator',
     scope: 'storage:read',
     summary: 'Collections by name with the number of their objects, over all owners',
-    ok: z.strictObject({
-      collections: z.array(z.strictObject({ collection: z.string(), objects: z.int().min(1) })),
-    }),
+    ok: () =>
+      z.strictObject({
+        collections: z.array(z.strictObject({ collection: z.string(), objects: z.int().min(1) })),
+      }),
   },
   list: {
     method: 'GET',
@@ -91,8 +97,8 @@ export const storageApi = defineApi({
     access: 'operator',
     scope: 'storage:read',
     summary: "A collection's objects without values: the system's first, then by user and key",
-    ...inCollection,
-    ok: z.strictObject({ collection: z.string(), items: z.array(StorageRow), next }),
+    ...inCollection(),
+    ok: () => z.strictObject({ collection: z.string(), items: z.array(StorageRow()), next }),
   },
   values: {
     method: 'GET',
@@ -100,8 +106,8 @@ export const storageApi = defineApi({
     access: 'operator',
     scope: 'storage:read',
     summary: 'The same with values, of which a page has at most a mebibyte or one object',
-    ...inCollection,
-    ok: z.strictObject({ items: z.array(StorageObject), next }),
+    ...inCollection(),
+    ok: () => z.strictObject({ items: z.array(StorageObject()), next }),
   },
   get: {
     method: 'GET',
@@ -110,7 +116,7 @@ export const storageApi = defineApi({
     scope: 'storage:read',
     summary: 'One object with its value',
     params: objectPath,
-    query: z.strictObject({ user_id: owner }),
+    query: () => z.strictObject({ user_id: owner }),
     ok: StorageObject,
     errors: ['not_found'],
   },
@@ -121,13 +127,14 @@ export const storageApi = defineApi({
     audit: 'storage.write',
     summary: 'Stores an object whole; with a version only in place of that one',
     params: objectPath,
-    query: z.strictObject({ user_id: owner }),
-    body: z.strictObject({
-      value: freeObject.meta({ description: 'At most 524,288 bytes as canonical JSON' }),
-      read_permission: optional(readPermission).meta({ description: 'Default 1' }),
-      write_permission: optional(writePermission).meta({ description: 'Default 1' }),
-      version: expectedVersion,
-    }),
+    query: () => z.strictObject({ user_id: owner }),
+    body: () =>
+      z.strictObject({
+        value: freeObject.meta({ description: 'At most 524,288 bytes as canonical JSON' }),
+        read_permission: optional(readPermission).meta({ description: 'Default 1' }),
+        write_permission: optional(writePermission).meta({ description: 'Default 1' }),
+        version: expectedVersion,
+      }),
     bodyBytesMax: storageValueBytesMax + 4096,
     ok: StorageObject,
     errors: ['conflict'],
@@ -138,31 +145,33 @@ export const storageApi = defineApi({
     access: 'admin',
     audit: 'storage.write',
     summary: 'Stores all of several objects or none; a dry run says what would become of each',
-    body: z.strictObject({
-      objects: z
-        .array(freeObject)
-        .min(1)
-        .max(storageImportMax.objects)
-        .meta({
-          description:
-            'Each as an answer has one: collection, key, value, optionally user_id, version, ' +
-            'read_permission and write_permission. A version must be that of the value',
+    body: () =>
+      z.strictObject({
+        objects: z
+          .array(freeObject)
+          .min(1)
+          .max(storageImportMax.objects)
+          .meta({
+            description:
+              'Each as an answer has one: collection, key, value, optionally user_id, version, ' +
+              'read_permission and write_permission. A version must be that of the value',
+          }),
+        existing: optional(z.enum(importModes)).meta({
+          description: 'What becomes of an object that is there and differs; default `refuse`',
         }),
-      existing: optional(z.enum(importModes)).meta({
-        description: 'What becomes of an object that is there and differs; default `refuse`',
+        dry_run: optional(z.boolean()).meta({ description: 'Changes nothing; default false' }),
       }),
-      dry_run: optional(z.boolean()).meta({ description: 'Changes nothing; default false' }),
-    }),
     bodyBytesMax: storageImportMax.bytes,
-    ok: z.strictObject({
-      created: count,
-      replaced: count,
-      unchanged: count,
-      kept: count,
-      refused: z
-        .array(z.strictObject({ index: count, code: z.string(), message: z.string() }))
-        .meta({ description: 'Only of a dry run: without it the first of them is the answer' }),
-    }),
+    ok: () =>
+      z.strictObject({
+        created: count,
+        replaced: count,
+        unchanged: count,
+        kept: count,
+        refused: z
+          .array(z.strictObject({ index: count, code: z.string(), message: z.string() }))
+          .meta({ description: 'Only of a dry run: without it the first of them is the answer' }),
+      }),
     errors: ['conflict'],
   },
   delete: {
@@ -172,7 +181,7 @@ export const storageApi = defineApi({
     audit: 'storage.delete',
     summary: 'Removes an object; with a version only that one',
     params: objectPath,
-    query: z.strictObject({ user_id: owner, version: presentVersion.optional() }),
+    query: () => z.strictObject({ user_id: owner, version: presentVersion.optional() }),
     errors: ['conflict'],
   },
 })

@@ -13,7 +13,7 @@ import { defineApi } from './route.ts'
 const onTournament = {
   access: 'operator',
   scope: 'tournaments:read',
-  params: z.strictObject({ id: tournamentId }),
+  params: () => z.strictObject({ id: tournamentId }),
   errors: ['not_found'],
 } as const
 
@@ -24,7 +24,7 @@ export const tournamentsApi = defineApi({
     access: 'operator',
     scope: 'tournaments:read',
     summary: 'All tournaments by start time, then id',
-    ok: pageOf(Tournament),
+    ok: () => pageOf(Tournament()),
   },
   create: {
     method: 'POST',
@@ -50,8 +50,8 @@ export const tournamentsApi = defineApi({
     access: 'admin',
     audit: 'tournaments.transition',
     summary: 'Opens the registration, starts or cancels a tournament',
-    params: z.strictObject({ id: tournamentId }),
-    body: z.strictObject({ state: z.enum(tournamentStates) }),
+    params: () => z.strictObject({ id: tournamentId }),
+    body: () => z.strictObject({ state: z.enum(tournamentStates) }),
     ok: Tournament,
     errors: ['not_found', 'conflict'],
   },
@@ -60,13 +60,13 @@ export const tournamentsApi = defineApi({
     method: 'GET',
     path: '/console/v1/tournaments/{id}/entries',
     summary: 'Who is registered, by the time of registering, then user id',
-    ok: pageOf(TournamentEntry),
+    ok: () => pageOf(TournamentEntry()),
   },
   results: {
     ...onTournament,
     method: 'GET',
     path: '/console/v1/tournaments/{id}/results',
     summary: 'The final ranking by rank; empty before the settlement, and fixed after it',
-    ok: pageOf(TournamentResult),
+    ok: () => pageOf(TournamentResult()),
   },
 })

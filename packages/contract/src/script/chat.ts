@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { ChatMessage, NewMessage } from '../shapes/chat.ts'
 import { optional, presentReference } from '../values/fields.ts'
+import { once } from '../values/once.ts'
 import { options, pageBefore, pageLimit, raw, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const channel = presentReference()
-const { sender, content, channel_type } = NewMessage.shape
+const { sender, content, channel_type } = NewMessage().shape
 
 /** What kind 28 may be about. */
 export const chatEventTypes = [
@@ -22,20 +23,24 @@ export const chatEventTypes = [
 /** The most accounts of one chat.push or notifications.push. */
 export const pushedAccountsMax = 1000
 
-const presence = z.strictObject({ presence_id: presentReference(), user_id: presentReference() })
+const presence = once(() =>
+  z.strictObject({ presence_id: presentReference(), user_id: presentReference() }),
+)
 
 /** An event of a channel as a script gives it. */
-export const ChatEvent = z
-  .strictObject({
-    type: z.enum(chatEventTypes),
-    channel_id: channel,
-    message: optional(ChatMessage),
-    presence: optional(presence),
-    expires_at: optional(z.int().min(0)),
-    watermark_event_id: optional(z.int().min(0)),
-  })
-  .refine(hasItsShape, { error: 'must have what its type says, and nothing else' })
-export type ChatEvent = z.output<typeof ChatEvent>
+export const ChatEvent = once(() =>
+  z
+    .strictObject({
+      type: z.enum(chatEventTypes),
+      channel_id: channel,
+      message: optional(ChatMessage()),
+      presence: optional(presence()),
+      expires_at: optional(z.int().min(0)),
+      watermark_event_id: optional(z.int().min(0)),
+    })
+    .refine(hasItsShape, { error: 'must have what its type says, and nothing else' }),
+)
+export type ChatEvent = z.output<ReturnType<typeof ChatEvent>>
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
 /** For answers that are handed on. */
@@ -44,29 +49,32 @@ const handedOn = { raw: true, ...trusted } as const
 export const chatScript = defineScriptApi({
   'chat.append': {
     doc: 'Appends a message; the first one makes the channel. The sender need not be an account.',
-    args: { channel, sender, content, options: options({ channel_type }) },
+    args: () => ({ channel, sender, content, options: options({ channel_type }) }),
     ok: ChatMessage,
     ...trusted,
   },
   'chat.history': {
     doc: 'Messages, newest first; an unknown channel is an empty page.',
-    args: {
+    args: () => ({
       channel,
       options: options({ limit: pageLimit({ default: 50, cap: 200 }), before: pageBefore, raw }),
-    },
-    ok: z.strictObject({ items: z.array(ChatMessage), next: z.int().nullable() }),
+    }),
+    ok: () => z.strictObject({ items: z.array(ChatMessage()), next: z.int().nullable() }),
     ...handedOn,
   },
   'chat.remove': {
     doc: 'Blanks a message; a repeat changes nothing.',
-    args: { channel, id: rowId },
+    args: () => ({ channel, id: rowId }),
     ok: ChatMessage,
     errors: ['not_found'],
     ...trusted,
   },
   'chat.push': {
     doc: 'Sends an event (kind 28) to the live connections of up to 1,000 accounts.',
-    args: { user_ids: z.array(presentReference()).max(pushedAccountsMax), event: ChatEvent },
+    args: () => ({
+      user_ids: z.array(presentReference()).max(pushedAccountsMax),
+      event: ChatEvent(),
+    }),
     errors: ['limit_exceeded'],
     tier: 'trusted',
     runs: 'command',
@@ -77,7 +85,7 @@ export const chatScript = defineScriptApi({
 function hasItsShape(event: {
   type: (typeof chatEventTypes)[number]
   message?: ChatMessage | undefined
-  presence?: z.output<typeof presence> | undefined
+  presence?: z.output<ReturnType<typeof presence>> | undefined
   expires_at?: number | undefined
   watermark_event_id?: number | undefined
 }): boolean {

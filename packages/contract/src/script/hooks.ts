@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { freeObject } from '../values/fields.ts'
+import { once, type ReadRows, readRows, type Written } from '../values/once.ts'
 import { json, participantId } from './fields.ts'
 import { RoomLabel, ScriptRoom } from './rooms.ts'
 
@@ -8,85 +9,86 @@ export const scriptOrigins = ['player', 'console', 'server'] as const
 export type ScriptOrigin = (typeof scriptOrigins)[number]
 
 /** Who a handler runs for. */
-export const HookContext = z.strictObject({
-  sender: participantId.meta({ description: 'Participant id; 0 without a sender' }),
-  user_id: z.string().nullable().meta({ description: 'Null for a guest and without a sender' }),
-  username: z.string().nullable(),
-  room_id: z.int().nullable(),
-  match_id: z.string().nullable(),
-  origin: z.enum(scriptOrigins),
-})
-export type HookContext = z.output<typeof HookContext>
+export const HookContext = once(() =>
+  z.strictObject({
+    sender: participantId.meta({ description: 'Participant id; 0 without a sender' }),
+    user_id: z.string().nullable().meta({ description: 'Null for a guest and without a sender' }),
+    username: z.string().nullable(),
+    room_id: z.int().nullable(),
+    match_id: z.string().nullable(),
+    origin: z.enum(scriptOrigins),
+  }),
+)
+export type HookContext = z.output<ReturnType<typeof HookContext>>
 
 /** A match, after what has happened. */
-export const MatchContext = z.strictObject({
-  room_id: z.int(),
-  match_id: z.string(),
-  name: z.string().nullable(),
-  map: z.string(),
-  mode: z.string(),
-  max_players: z.int(),
-  open: z.boolean(),
-  participants: z.int().meta({ description: 'How many after the event' }),
-})
-export type MatchContext = z.output<typeof MatchContext>
+export const MatchContext = once(() =>
+  z.strictObject({
+    room_id: z.int(),
+    match_id: z.string(),
+    name: z.string().nullable(),
+    map: z.string(),
+    mode: z.string(),
+    max_players: z.int(),
+    open: z.boolean(),
+    participants: z.int().meta({ description: 'How many after the event' }),
+  }),
+)
+export type MatchContext = z.output<ReturnType<typeof MatchContext>>
 
-const MatchMemberContext = MatchContext.extend({
-  participant: z.int(),
-  user_id: z.string().nullable(),
-})
+const MatchMemberContext = once(() =>
+  MatchContext().extend({
+    participant: z.int(),
+    user_id: z.string().nullable(),
+  }),
+)
 
 const roomOptions = freeObject.meta({ description: 'What the client gave (ROOM_ENTER), else {}' })
 
 /** How long a connection has been lost, and how long its seat is kept, in milliseconds. */
-export const SeatTimes = z.strictObject({
-  grace_ms: z.int().meta({ description: 'The time that is left to come back' }),
-  away_ms: z.int().meta({ description: 'The time it was gone' }),
-})
-export type SeatTimes = z.output<typeof SeatTimes>
-const Drop = HookContext.extend(SeatTimes.shape)
+export const SeatTimes = once(() =>
+  z.strictObject({
+    grace_ms: z.int().meta({ description: 'The time that is left to come back' }),
+    away_ms: z.int().meta({ description: 'The time it was gone' }),
+  }),
+)
+export type SeatTimes = z.output<ReturnType<typeof SeatTimes>>
+const Drop = once(() => HookContext().extend(SeatTimes().shape))
 
-const labels = [z.null(), z.string(), RoomLabel] as const
+const labels = once(() => [z.null(), z.string(), RoomLabel()] as const)
 /** How a room is to be labelled: a text is its map. */
-export const LabelAnswer = z.union(labels)
+export const LabelAnswer = once(() => z.union(labels()))
 /** The same, or a refusal. */
-export const CreateAnswer = z.union([
-  ...labels,
-  z.literal(false),
-  z.strictObject({ refuse: z.string() }),
-])
+export const CreateAnswer = once(() =>
+  z.union([...labels(), z.literal(false), z.strictObject({ refuse: z.string() })]),
+)
 /** True admits, false or null refuses, a text refuses with that text. */
-export const AdmitAnswer = z.union([z.null(), z.boolean(), z.string()])
-
-const ticketProperties = z
-  .record(z.string(), z.union([z.string(), z.number(), z.bigint()]))
-  .meta({ ts: '{ [name: string]: string | number | bigint }' })
-const ticketCriteria = {
-  query: z.string(),
-  wide_query: z.string(),
-  properties: ticketProperties,
-  min_count: z.int(),
-  max_count: z.int(),
-  count_multiple: z.int(),
-  ttl_ms: z.int(),
-}
+export const AdmitAnswer = once(() => z.union([z.null(), z.boolean(), z.string()]))
 
 /** A ticket as its owner wants it, with every member. */
-const TicketRequest = z.strictObject({
-  ...ticketCriteria,
-  backfill: z.boolean(),
-  party_id: z.string().nullable(),
-  user_ids: z.array(z.string().nullable()).meta({
-    description: 'Of the members, the owner first; null for a guest',
+const TicketRequest = once(() =>
+  z.strictObject({
+    query: z.string(),
+    wide_query: z.string(),
+    properties: z
+      .record(z.string(), z.union([z.string(), z.number(), z.bigint()]))
+      .meta({ ts: '{ [name: string]: string | number | bigint }' }),
+    min_count: z.int(),
+    max_count: z.int(),
+    count_multiple: z.int(),
+    ttl_ms: z.int(),
+    backfill: z.boolean(),
+    party_id: z.string().nullable(),
+    user_ids: z.array(z.string().nullable()).meta({
+      description: 'Of the members, the owner first; null for a guest',
+    }),
   }),
-})
+)
 
 /** Nothing takes the ticket as it was asked for; members that are given replace those asked. */
-const TicketAnswer = z.union([
-  z.null(),
-  z.strictObject({ refuse: z.string() }),
-  TicketRequest.partial(),
-])
+const TicketAnswer = once(() =>
+  z.union([z.null(), z.strictObject({ refuse: z.string() }), TicketRequest().partial()]),
+)
 
 /**
  * A hook of the script API is a value. What the worker calls a handler with, which calls wait for
@@ -124,8 +126,10 @@ export type ScriptHook = {
   planned?: true
 }
 
-function defineHooks<const H extends Readonly<Record<string, ScriptHook>>>(hooks: H): H {
-  return hooks
+function defineHooks<
+  const H extends Readonly<Record<string, Written<ScriptHook, 'args' | 'answer'>>>,
+>(hooks: H): ReadRows<H> {
+  return readRows<H>(hooks)
 }
 
 const life = { slot: 'one', form: 'context', lane: 'participant', always: true } as const
@@ -138,14 +142,14 @@ export const scriptHooks = defineHooks({
     code: 0,
     slot: 'one',
     form: 'payload',
-    args: {
+    args: () => ({
       start: z.strictObject({
         reason: z.enum(['boot', 'reload', 'restart', 'rollback']),
         state: json.meta({
           description: 'What on_unload of the script before returned, else null',
         }),
       }),
-    },
+    }),
     lane: 'none',
   },
   on_unload: {
@@ -157,20 +161,20 @@ export const scriptHooks = defineHooks({
     code: 20,
     slot: 'one',
     form: 'payload',
-    args: { unload: z.strictObject({ reason: z.enum(['reload', 'stop']) }) },
+    args: () => ({ unload: z.strictObject({ reason: z.enum(['reload', 'stop']) }) }),
     answer: 'state',
     lane: 'none',
   },
   on_join: {
     doc: 'Runs when a player or guest has connected; its messages and RPCs wait for it.',
     code: 1,
-    args: { ctx: HookContext },
+    args: () => ({ ctx: HookContext() }),
     ...life,
   },
   on_leave: {
     doc: 'Runs when a participant is gone, after its last message, before it leaves its room.',
     code: 2,
-    args: { ctx: HookContext },
+    args: () => ({ ctx: HookContext() }),
     ...life,
   },
   on_message: {
@@ -179,13 +183,13 @@ export const scriptHooks = defineHooks({
     code: 3,
     slot: 'kind',
     form: 'message',
-    args: {
-      ctx: HookContext.extend({
+    args: () => ({
+      ctx: HookContext().extend({
         kind: z.int(),
         unreliable: z.boolean().meta({ description: 'Whether it came over the unreliable lane' }),
       }),
       body: z.custom<Uint8Array>().meta({ ts: 'Uint8Array' }),
-    },
+    }),
     lane: 'participant',
   },
   on_rpc: {
@@ -194,10 +198,10 @@ export const scriptHooks = defineHooks({
     code: 4,
     slot: 'method',
     form: 'rpc',
-    args: {
-      ctx: HookContext.extend({ method: z.string() }),
+    args: () => ({
+      ctx: HookContext().extend({ method: z.string() }),
       body: z.custom<Uint8Array>().meta({ ts: 'Uint8Array' }),
-    },
+    }),
     answer: 'reply',
     lane: 'joined',
   },
@@ -206,10 +210,10 @@ export const scriptHooks = defineHooks({
     code: 6,
     slot: 'one',
     form: 'tick',
-    args: {
+    args: () => ({
       dt: z.number().meta({ description: 'Seconds since the last tick' }),
       room_id: z.int().nullable(),
-    },
+    }),
     lane: 'none',
   },
   on_leaderboard_reset: {
@@ -217,13 +221,13 @@ export const scriptHooks = defineHooks({
     code: 7,
     slot: 'one',
     form: 'payload',
-    args: {
+    args: () => ({
       reset: z.strictObject({
         leaderboard_id: z.string(),
         due_at_unix_ms: z.int(),
         fencing_token: z.int().meta({ description: 'Grows with every reset of the board' }),
       }),
-    },
+    }),
     lane: 'none',
   },
   on_tournament_completed: {
@@ -236,13 +240,13 @@ export const scriptHooks = defineHooks({
     code: 8,
     slot: 'one',
     form: 'payload',
-    args: {
+    args: () => ({
       completed: z.strictObject({
         tournament_id: z.string(),
         leaderboard_id: z.string(),
         results_total: z.int(),
       }),
-    },
+    }),
     lane: 'none',
   },
   schedule: {
@@ -255,25 +259,25 @@ export const scriptHooks = defineHooks({
     code: 22,
     slot: 'cron',
     form: 'payload',
-    args: {
+    args: () => ({
       run: z.strictObject({
         name: z.string(),
         due_at_unix_ms: z.int().meta({ description: 'When it was due; late runs keep it' }),
         fencing_token: z.int().meta({ description: 'Grows with every due time of the name' }),
       }),
-    },
+    }),
     lane: 'none',
   },
   on_drop: {
     doc: 'Runs when the connection of a participant with a seat is lost, and its seat is kept.',
     code: 9,
-    args: { ctx: Drop },
+    args: () => ({ ctx: Drop() }),
     ...life,
   },
   on_return: {
     doc: 'Runs when a dropped participant is back; its messages and RPCs wait for it.',
     code: 10,
-    args: { ctx: Drop },
+    args: () => ({ ctx: Drop() }),
     ...life,
   },
   on_room_create: {
@@ -281,10 +285,10 @@ export const scriptHooks = defineHooks({
     code: 11,
     slot: 'one',
     form: 'room',
-    args: {
-      ctx: HookContext.extend({ options: roomOptions }),
+    args: () => ({
+      ctx: HookContext().extend({ options: roomOptions }),
       name: z.string().nullable(),
-    },
+    }),
     answer: CreateAnswer,
     lane: 'joined',
   },
@@ -293,7 +297,7 @@ export const scriptHooks = defineHooks({
     code: 12,
     slot: 'one',
     form: 'room',
-    args: { ctx: HookContext.extend({ options: roomOptions }), room: ScriptRoom },
+    args: () => ({ ctx: HookContext().extend({ options: roomOptions }), room: ScriptRoom() }),
     answer: AdmitAnswer,
     lane: 'joined',
   },
@@ -308,7 +312,7 @@ export const scriptHooks = defineHooks({
     code: 21,
     slot: 'one',
     form: 'request',
-    args: { ctx: HookContext, request: TicketRequest },
+    args: () => ({ ctx: HookContext(), request: TicketRequest() }),
     answer: TicketAnswer,
     lane: 'joined',
   },
@@ -317,7 +321,7 @@ export const scriptHooks = defineHooks({
     code: 13,
     slot: 'one',
     form: 'payload',
-    args: {
+    args: () => ({
       match: z.strictObject({
         room_id: z.int(),
         members: z.array(
@@ -328,42 +332,42 @@ export const scriptHooks = defineHooks({
           }),
         ),
       }),
-    },
+    }),
     answer: LabelAnswer,
     lane: 'none',
   },
   on_match_created: {
     doc: 'Runs when a room has been made.',
     code: 14,
-    args: { ctx: MatchContext },
+    args: () => ({ ctx: MatchContext() }),
     ...match,
   },
   on_match_started: {
     doc: 'Runs when the first participant has entered a room.',
     code: 15,
-    args: { ctx: MatchContext },
+    args: () => ({ ctx: MatchContext() }),
     ...match,
   },
   on_match_join: {
     doc: 'Runs when a participant has entered a room.',
     code: 16,
-    args: {
-      ctx: MatchMemberContext.extend({
+    args: () => ({
+      ctx: MatchMemberContext().extend({
         properties: freeObject.nullable().meta({ description: 'Of the ticket it came by' }),
       }),
-    },
+    }),
     ...match,
   },
   on_match_leave: {
     doc: 'Runs when a participant has left a room.',
     code: 17,
-    args: { ctx: MatchMemberContext },
+    args: () => ({ ctx: MatchMemberContext() }),
     ...match,
   },
   on_match_ended: {
     doc: 'Runs when a room has ended; a result that it sets still counts.',
     code: 18,
-    args: { ctx: MatchContext.extend({ termination_reason: z.string() }) },
+    args: () => ({ ctx: MatchContext().extend({ termination_reason: z.string() }) }),
     ...match,
   },
   register_storage_index_filter: {
@@ -374,15 +378,15 @@ export const scriptHooks = defineHooks({
     code: 19,
     slot: 'index',
     form: 'payload',
-    args: {
+    args: () => ({
       candidate: z.strictObject({
         user_id: z.string().nullable(),
         collection: z.string(),
         key: z.string(),
         value: freeObject,
       }),
-    },
-    answer: z.boolean(),
+    }),
+    answer: () => z.boolean(),
     immediate: true,
     lane: 'none',
   },

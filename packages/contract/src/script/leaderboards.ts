@@ -12,7 +12,7 @@ import { optional } from '../values/fields.ts'
 import { keptObject, options, pageLimit, pageOffset, raw } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { score, subscore } = Submission.shape
+const { score, subscore } = Submission().shape
 const metadata = optional(keptObject)
 const neighbours = z.int().min(0).max(500)
 
@@ -23,35 +23,35 @@ const handedOn = { raw: true, ...trusted } as const
 export const leaderboardsScript = defineScriptApi({
   'leaderboards.list': {
     doc: 'All boards by id.',
-    args: { options: options({ raw }) },
-    ok: z.array(Leaderboard),
+    args: () => ({ options: options({ raw }) }),
+    ok: () => z.array(Leaderboard()),
     ...handedOn,
   },
   'leaderboards.create': {
     doc: 'Opens a board; by default the highest score of each user counts.',
-    args: { board: NewBoard },
+    args: () => ({ board: NewBoard() }),
     ok: Leaderboard,
     errors: ['conflict'],
     ...trusted,
   },
   'leaderboards.delete': {
     doc: 'Ends a board and all its records; false if there was none. Its tournaments stay.',
-    args: { board },
-    ok: z.boolean(),
+    args: () => ({ board }),
+    ok: () => z.boolean(),
     ...trusted,
   },
   'leaderboards.submit': {
     doc: 'Submits a score under the rule of the board, and returns the record that counts now.',
     example: ["await guildhall.leaderboards.submit('weekly', ctx.user_id, 1200)"],
-    args: { board, user_id, score, options: options({ subscore, metadata }) },
+    args: () => ({ board, user_id, score, options: options({ subscore, metadata }) }),
     ok: LeaderboardRecord,
     errors: ['not_found'],
     ...trusted,
   },
   'leaderboards.get': {
     doc: 'The record of a user with its rank, or null.',
-    args: { board, user_id, options: options({ raw }) },
-    ok: RankedRecord.nullable(),
+    args: () => ({ board, user_id, options: options({ raw }) }),
+    ok: () => RankedRecord().nullable(),
     errors: ['not_found'],
     ...handedOn,
   },
@@ -61,32 +61,38 @@ export const leaderboardsScript = defineScriptApi({
       "guildhall.on_rpc('top', () =>",
       "  guildhall.leaderboards.records('weekly', { limit: 100, raw: true }))",
     ],
-    args: {
+    args: () => ({
       board,
       options: options({ limit: pageLimit({ default: 50, cap: 500 }), offset: pageOffset, raw }),
-    },
-    ok: z.strictObject({ total: z.int(), items: z.array(RankedRecord) }),
+    }),
+    ok: () => z.strictObject({ total: z.int(), items: z.array(RankedRecord()) }),
     errors: ['not_found'],
     ...handedOn,
   },
   'leaderboards.remove': {
     doc: "Removes a user's record; false if there was none.",
-    args: { board, user_id },
-    ok: z.boolean(),
+    args: () => ({ board, user_id }),
+    ok: () => z.boolean(),
     errors: ['not_found'],
     ...trusted,
   },
   'leaderboards.around': {
     doc: "A user's record between those that rank right before and after it.",
-    args: { board, user_id, before: neighbours, after: neighbours, options: options({ raw }) },
-    ok: z.array(RankedRecord),
+    args: () => ({
+      board,
+      user_id,
+      before: neighbours,
+      after: neighbours,
+      options: options({ raw }),
+    }),
+    ok: () => z.array(RankedRecord()),
     errors: ['not_found'],
     ...handedOn,
   },
   'leaderboards.of_users': {
     doc: 'The records of up to 100 users by rank; users without one are left out.',
-    args: { board, user_ids: z.array(user_id).max(100), options: options({ raw }) },
-    ok: z.array(RankedRecord),
+    args: () => ({ board, user_ids: z.array(user_id).max(100), options: options({ raw }) }),
+    ok: () => z.array(RankedRecord()),
     errors: ['not_found'],
     ...handedOn,
   },

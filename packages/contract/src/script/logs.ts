@@ -49,34 +49,34 @@ export const logsScript = defineScriptApi({
   'log.write': {
     doc: 'Writes a durable line and returns its id at once; null without a durable backend.',
     example: ["guildhall.log.write('info', 'shop', 'sold', { item: 'sword' })"],
-    args: {
+    args: () => ({
       level: logLevel,
       tag: logTag,
       message: logMessage,
       payload: json.optional().meta({
         description: 'An object or array, or its JSON text, at most match_logs_max_payload_bytes',
       }),
-    },
-    ok: z.string().nullable(),
+    }),
+    ok: () => z.string().nullable(),
     errors: ['limit_exceeded'],
     ...command,
   },
   'match.set_result': {
     doc: "Sets the result of the room's match: a JSON object of at most 4,096 bytes, or its text.",
-    args: { result: json },
-    ok: z.boolean().meta({ description: 'False without a durable backend' }),
+    args: () => ({ result: json }),
+    ok: () => z.boolean().meta({ description: 'False without a durable backend' }),
     errors: ['limit_exceeded'],
     ...command,
   },
   'telemetry.begin': {
     doc: 'Opens a telemetry slice of the room, or of the node without one; closes the one before.',
-    args: { context: sliceContext.optional().meta({ description: 'Default match' }) },
+    args: () => ({ context: sliceContext.optional().meta({ description: 'Default match' }) }),
     errors: ['limit_exceeded'],
     ...command,
   },
   'telemetry.mark': {
     doc: 'Counts a marker in the open slice; without one, nothing.',
-    args: { marker, outcome: z.enum(['accepted', 'rejected', 'corrected']).optional() },
+    args: () => ({ marker, outcome: z.enum(['accepted', 'rejected', 'corrected']).optional() }),
     errors: ['limit_exceeded'],
     ...command,
   },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { key, presentReference } from '../values/fields.ts'
+import { once } from '../values/once.ts'
 import { bytes, participantId, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
@@ -10,13 +11,15 @@ export const exceptedParticipantsMax = 1024
 export const topicName = key(128)
 
 /** Who is connected, as scripts see it. */
-export const Session = z.strictObject({
-  participant: z.int(),
-  user_id: z.string().nullable().meta({ description: 'Null for a guest' }),
-  username: z.string().nullable(),
-  room_id: z.int().nullable(),
-})
-export type Session = z.output<typeof Session>
+export const Session = once(() =>
+  z.strictObject({
+    participant: z.int(),
+    user_id: z.string().nullable().meta({ description: 'Null for a guest' }),
+    username: z.string().nullable(),
+    room_id: z.int().nullable(),
+  }),
+)
+export type Session = z.output<ReturnType<typeof Session>>
 
 const kind = z
   .int()
@@ -29,7 +32,7 @@ export const messagingScript = defineScriptApi({
   broadcast: {
     doc: "Sends to the sender's room but the sender; without a room, to all of this node.",
     example: ["guildhall.broadcast(100, 'the gate is open', false, { scope: 'all' })"],
-    args: {
+    args: () => ({
       kind,
       body: bytes,
       unreliable,
@@ -42,7 +45,7 @@ export const messagingScript = defineScriptApi({
         })
         .optional()
         .meta({ description: 'One of scope, room_id and topic, and whom to leave out' }),
-    },
+    }),
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'worker',
@@ -50,7 +53,7 @@ export const messagingScript = defineScriptApi({
   send: {
     doc: 'Sends to one participant of this node; an id that nobody has is no error.',
     example: ['for (const member of party) guildhall.send(member, 101, state)'],
-    args: { session: participantId, kind, body: bytes, unreliable },
+    args: () => ({ session: participantId, kind, body: bytes, unreliable }),
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'worker',
@@ -58,28 +61,28 @@ export const messagingScript = defineScriptApi({
   session_list: {
     doc: 'The connections of this node.',
     args: {},
-    ok: z.array(Session),
+    ok: () => z.array(Session()),
     tier: 'sandboxed',
     runs: 'node',
   },
   online: {
     doc: 'Those of the accounts that are connected to this node now, in the order given.',
-    args: { user_ids: z.array(presentReference()).max(1000) },
-    ok: z.array(z.string()),
+    args: () => ({ user_ids: z.array(presentReference()).max(1000) }),
+    ok: () => z.array(z.string()),
     tier: 'sandboxed',
     runs: 'node',
   },
   topic_join: {
     doc: 'Puts a participant into a topic; an unknown one is no error.',
     example: ["guildhall.topic_join('lobby', ctx.sender)"],
-    args: { topic: topicName, participant: participantId },
+    args: () => ({ topic: topicName, participant: participantId }),
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'command',
   },
   topic_leave: {
     doc: 'Takes a participant out of a topic.',
-    args: { topic: topicName, participant: participantId },
+    args: () => ({ topic: topicName, participant: participantId }),
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'command',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { NewNotification, Notification } from '../shapes/notifications.ts'
 import { optional, presentReference, unixMs } from '../values/fields.ts'
+import { once } from '../values/once.ts'
 import { pushedAccountsMax } from './chat.ts'
 import {
   keptObject,
@@ -14,14 +15,16 @@ import {
 } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { user_id, subject, code } = NewNotification.shape
+const { user_id, subject, code } = NewNotification().shape
 const content = keptObject.optional()
 
 /** A notification as scripts see it. */
-export const ScriptNotification = z.strictObject({
-  ...Notification.shape,
-  read_at_unix_ms: unixMs.nullable(),
-})
+export const ScriptNotification = once(() =>
+  z.strictObject({
+    ...Notification().shape,
+    read_at_unix_ms: unixMs.nullable(),
+  }),
+)
 
 /** The members of one notification to be stored, for transact too. */
 export const newNotification = {
@@ -39,48 +42,48 @@ const handedOn = { raw: true, ...trusted } as const
 export const notificationsScript = defineScriptApi({
   'notifications.send': {
     doc: 'Stores a notification for one user or, without user_id, for everybody.',
-    args: { notification: z.strictObject(newNotification) },
+    args: () => ({ notification: z.strictObject(newNotification) }),
     ok: ScriptNotification,
     ...trusted,
   },
   'notifications.list': {
     doc: "A user's notifications and the broadcasts, newest first.",
-    args: {
+    args: () => ({
       user_id: presentReference(),
       options: options({ limit: pageLimit({ default: 50, cap: 200 }), before: pageBefore, raw }),
-    },
-    ok: z.array(ScriptNotification),
+    }),
+    ok: () => z.array(ScriptNotification()),
     ...handedOn,
   },
   'notifications.mark_read': {
     doc: 'True for a row addressed to the user, whose time of reading stays; else false.',
-    args: { user_id: presentReference(), id: rowId },
-    ok: z.boolean(),
+    args: () => ({ user_id: presentReference(), id: rowId }),
+    ok: () => z.boolean(),
     ...trusted,
   },
   'notifications.remove': {
     doc: 'Removes a notification; false if there is none.',
-    args: { id: rowId },
-    ok: z.boolean(),
+    args: () => ({ id: rowId }),
+    ok: () => z.boolean(),
     ...trusted,
   },
   'notifications.push': {
     doc: "Sends a notification (kind 27) to accounts, else to the row's user, else to all.",
-    args: {
-      notification: ScriptNotification,
+    args: () => ({
+      notification: ScriptNotification(),
       user_ids: z.array(presentReference()).max(pushedAccountsMax).optional(),
-    },
+    }),
     errors: ['limit_exceeded'],
     tier: 'trusted',
     runs: 'command',
   },
   'notifications.push_unread': {
     doc: 'Sends the newest unread rows to a participant, oldest first, and returns how many.',
-    args: {
+    args: () => ({
       participant: participantId,
       options: options({ limit: strictLimit({ default: 100, cap: 100 }) }),
-    },
-    ok: z.int(),
+    }),
+    ok: () => z.int(),
     ...trusted,
   },
 })

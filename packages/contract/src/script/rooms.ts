@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { freeObject, hasControlCharacter, text, utf8Bytes } from '../values/fields.ts'
 import type { Json, JsonObject } from '../values/json.ts'
+import { once } from '../values/once.ts'
 import { participantId, roomId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
@@ -20,41 +21,47 @@ const properties = freeObject
   .meta({ description: 'At most 1,024 bytes as JSON, and 16 levels', free: true })
 
 /** What describes a room. Members that are missing keep their value, or take the default. */
-export const RoomLabel = z.strictObject({
-  map: labelText.optional(),
-  mode: labelText.optional(),
-  max_players: z.int().min(0).max(65_535).optional().meta({ description: '0 is no own limit' }),
-  open: z.boolean().optional(),
-  tick: z.boolean().optional().meta({ description: 'Whether on_tick runs for the room' }),
-  listed: z.boolean().optional().meta({ description: 'Whether rooms.list shows it' }),
-  properties: properties.optional(),
-})
-export type RoomLabel = z.output<typeof RoomLabel>
+export const RoomLabel = once(() =>
+  z.strictObject({
+    map: labelText.optional(),
+    mode: labelText.optional(),
+    max_players: z.int().min(0).max(65_535).optional().meta({ description: '0 is no own limit' }),
+    open: z.boolean().optional(),
+    tick: z.boolean().optional().meta({ description: 'Whether on_tick runs for the room' }),
+    listed: z.boolean().optional().meta({ description: 'Whether rooms.list shows it' }),
+    properties: properties.optional(),
+  }),
+)
+export type RoomLabel = z.output<ReturnType<typeof RoomLabel>>
 
 /** A room of this node, with every member of its label. */
-export const ScriptRoom = z.strictObject({
-  room_id: z.int(),
-  match_id: z.string(),
-  name: z.string().nullable(),
-  map: z.string(),
-  mode: z.string(),
-  max_players: z.int(),
-  open: z.boolean(),
-  tick: z.boolean(),
-  listed: z.boolean(),
-  properties: freeObject,
-  players: z.int().meta({ description: 'Members, those whose connection is lost included' }),
-})
-export type ScriptRoom = z.output<typeof ScriptRoom>
+export const ScriptRoom = once(() =>
+  z.strictObject({
+    room_id: z.int(),
+    match_id: z.string(),
+    name: z.string().nullable(),
+    map: z.string(),
+    mode: z.string(),
+    max_players: z.int(),
+    open: z.boolean(),
+    tick: z.boolean(),
+    listed: z.boolean(),
+    properties: freeObject,
+    players: z.int().meta({ description: 'Members, those whose connection is lost included' }),
+  }),
+)
+export type ScriptRoom = z.output<ReturnType<typeof ScriptRoom>>
 
 /** Who is in a room; guests have no user id and no username. */
-export const RoomMember = z.strictObject({
-  participant: z.int(),
-  user_id: z.string().nullable(),
-  username: z.string().nullable(),
-  connected: z.boolean().meta({ description: 'False while the connection is lost' }),
-})
-export type RoomMember = z.output<typeof RoomMember>
+export const RoomMember = once(() =>
+  z.strictObject({
+    participant: z.int(),
+    user_id: z.string().nullable(),
+    username: z.string().nullable(),
+    connected: z.boolean().meta({ description: 'False while the connection is lost' }),
+  }),
+)
+export type RoomMember = z.output<ReturnType<typeof RoomMember>>
 
 function fits(value: JsonObject): boolean {
   if (levelsOf(value, 0) > propertiesLevelsMax) return false
@@ -77,28 +84,28 @@ export const roomsScript = defineScriptApi({
   room_list: {
     doc: 'The rooms of this node.',
     args: {},
-    ok: z.array(ScriptRoom),
+    ok: () => z.array(ScriptRoom()),
     tier: 'sandboxed',
     runs: 'node',
   },
   room_members: {
     doc: 'Who is in a room of this node; of an unknown room nobody.',
-    args: { room_id: roomId },
-    ok: z.array(RoomMember),
+    args: () => ({ room_id: roomId }),
+    ok: () => z.array(RoomMember()),
     tier: 'sandboxed',
     runs: 'node',
   },
   room_update: {
     doc: 'Changes the label of a room; members that are not given stay.',
     example: ['guildhall.room_update(ctx.room_id, { open: false })'],
-    args: { room_id: roomId, label: RoomLabel },
+    args: () => ({ room_id: roomId, label: RoomLabel() }),
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'command',
   },
   room_remove: {
     doc: 'Takes a participant out of a room; the last one ends the room.',
-    args: { room_id: roomId, participant: participantId },
+    args: () => ({ room_id: roomId, participant: participantId }),
     errors: ['limit_exceeded'],
     tier: 'sandboxed',
     runs: 'command',

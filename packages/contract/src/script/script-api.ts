@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { type ReadRows, readRows, type Written } from '../values/once.ts'
 
 /** The closed list of codes that the functions of `guildhall` raise. */
 export const scriptErrorCodes = [
@@ -53,20 +54,24 @@ export type ScriptFunction = {
 export type ScriptApi = Readonly<Record<string, ScriptFunction>>
 
 /**
- * Declares the functions of one noun.
+ * Declares the functions of one noun. Schemas are given by functions, see `defineApi`.
  *
  * @example
  * export const walletScript = defineScriptApi({
- *   'wallet.get': { doc: 'The balances of an account by currency.', args: { user_id },
- *     ok: int64ByName, errors: ['not_found'], tier: 'trusted', runs: 'node' },
+ *   'wallet.get': { doc: 'The balances of an account by currency.', args: () => ({ user_id }),
+ *     ok: () => int64ByName, errors: ['not_found'], tier: 'trusted', runs: 'node' },
  * })
  */
-export function defineScriptApi<const A extends ScriptApi>(api: A & OnlyMembersOfRows<A>): A {
-  return api
+export function defineScriptApi<const A extends WrittenApi>(
+  api: A & OnlyMembersOfRows<A>,
+): ReadRows<A> {
+  return readRows<A>(api)
 }
 
+type WrittenApi = Readonly<Record<string, Written<ScriptFunction, 'args' | 'ok'>>>
+
 /** A misspelt optional member would otherwise be one more that nothing reads. */
-type OnlyMembersOfRows<A extends ScriptApi> = {
+type OnlyMembersOfRows<A extends WrittenApi> = {
   [K in keyof A]: { [M in Exclude<keyof A[K], keyof ScriptFunction>]: never }
 }
 

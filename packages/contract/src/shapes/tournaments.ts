@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { key, presentReference, unixMs } from '../values/fields.ts'
 import { int64 } from '../values/numbers.ts'
+import { once } from '../values/once.ts'
 
 /**
  * What a tournament can be. Operators open the registration, start it and cancel it; the server
@@ -26,46 +27,56 @@ const schedule = {
   ends_at_unix_ms: unixMs,
 }
 
-export const Tournament = z.strictObject({
-  id: z.string(),
-  leaderboard_id: z.string(),
-  state: z.enum(tournamentStates),
-  ...schedule,
-  settled_epoch_due_at_unix_ms: unixMs.nullable().meta({
-    description: 'When the reset was due, or the end, whose records were ranked; null before',
+export const Tournament = once(() =>
+  z.strictObject({
+    id: z.string(),
+    leaderboard_id: z.string(),
+    state: z.enum(tournamentStates),
+    ...schedule,
+    settled_epoch_due_at_unix_ms: unixMs.nullable().meta({
+      description: 'When the reset was due, or the end, whose records were ranked; null before',
+    }),
+    created_at_unix_ms: unixMs,
+    updated_at_unix_ms: unixMs,
   }),
-  created_at_unix_ms: unixMs,
-  updated_at_unix_ms: unixMs,
-})
-export type Tournament = z.output<typeof Tournament>
+)
+export type Tournament = z.output<ReturnType<typeof Tournament>>
 
-export const TournamentEntry = z.strictObject({
-  tournament_id: z.string(),
-  user_id: z.string(),
-  registered_at: unixMs,
-})
-export type TournamentEntry = z.output<typeof TournamentEntry>
+export const TournamentEntry = once(() =>
+  z.strictObject({
+    tournament_id: z.string(),
+    user_id: z.string(),
+    registered_at: unixMs,
+  }),
+)
+export type TournamentEntry = z.output<ReturnType<typeof TournamentEntry>>
 
-export const TournamentResult = z.strictObject({
-  tournament_id: z.string(),
-  user_id: z.string(),
-  rank: z.int().min(1),
-  score: int64,
-  subscore: int64,
-})
-export type TournamentResult = z.output<typeof TournamentResult>
+export const TournamentResult = once(() =>
+  z.strictObject({
+    tournament_id: z.string(),
+    user_id: z.string(),
+    rank: z.int().min(1),
+    score: int64,
+    subscore: int64,
+  }),
+)
+export type TournamentResult = z.output<ReturnType<typeof TournamentResult>>
 
 /** Whom to register for which tournament: the arguments that a script gives. */
-export const TournamentRegistration = z.strictObject({
-  id: tournamentId,
-  user_id: presentReference(),
-})
+export const TournamentRegistration = once(() =>
+  z.strictObject({
+    id: tournamentId,
+    user_id: presentReference(),
+  }),
+)
 
-export const NewTournament = z
-  .strictObject({ id: tournamentId, leaderboard_id: tournamentId, ...schedule })
-  .refine(isInOrder, {
-    error: 'must hold registration opening, its closing, start and end in this order',
-  })
+export const NewTournament = once(() =>
+  z
+    .strictObject({ id: tournamentId, leaderboard_id: tournamentId, ...schedule })
+    .refine(isInOrder, {
+      error: 'must hold registration opening, its closing, start and end in this order',
+    }),
+)
 
 type Schedule = { [Name in keyof typeof schedule]: number }
 

@@ -79,7 +79,7 @@ describe('the clock at the start on an embedded file', () => {
     await test.db.close()
     const node = await startNodeProcess({ 'database.url': test.url })
     const call = createCaller(node.url)
-    expect(Health.parse((await call('GET', '/health')).body).status).toBe('degraded')
+    expect(Health().parse((await call('GET', '/health')).body).status).toBe('degraded')
     expect((await call('GET', '/health/ready')).status).toBe(200)
     expect(node.output()).toContain('the clock is behind what is stored')
     expect(await node.stop()).toBe(0)
@@ -128,9 +128,9 @@ it('[O-DSK-3] [O-HLT-4] a node on a disk that is nearly full is degraded', async
   const expected = bavail * bsize < minFreeBytes ? 'degraded' : 'healthy'
   const node = await startNodeProcess({ 'database.url': test.url, ...low })
   const call = createCaller(node.url)
-  const health = async () => Health.parse((await call('GET', '/health')).body).status
+  const health = async () => Health().parse((await call('GET', '/health')).body).status
   await expect.poll(health).toBe(expected)
-  const status = Status.parse((await call('GET', '/status')).body)
+  const status = Status().parse((await call('GET', '/status')).body)
   expect(status.tasks.map(({ name }) => name)).toContain('disk-space')
   expect(status.metrics.clock_jumps_total).toBe(0)
   expect(status.retention).toContainEqual({
@@ -140,7 +140,7 @@ it('[O-DSK-3] [O-HLT-4] a node on a disk that is nearly full is degraded', async
   })
   await node.stop()
   const off = await startNodeProcess({ 'database.url': test.url, 'database.min_free_bytes': '0' })
-  const tasks = Status.parse((await createCaller(off.url)('GET', '/status')).body).tasks
+  const tasks = Status().parse((await createCaller(off.url)('GET', '/status')).body).tasks
   expect(tasks.map(({ name }) => name)).not.toContain('disk-space')
   await off.stop()
   await test.reopen()

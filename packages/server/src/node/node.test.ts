@@ -18,7 +18,7 @@ async function register(node: NodeProcess, name: string): Promise<SessionTokens>
   const body = { id: name, create: true, username: name }
   const answer = await createCaller(node.url)('POST', '/v1/auth/device', { body })
   expect(answer.status).toBe(201)
-  return SessionTokens.parse(answer.body)
+  return SessionTokens().parse(answer.body)
 }
 
 async function profile(node: NodeProcess, token: string) {
@@ -38,11 +38,11 @@ describe.each(durable)('a node on $name', ({ open }) => {
     const after = await startNodeProcess({ ...generous, 'database.url': url })
     try {
       const answer = await profile(after, ana.token)
-      expect(Profile.parse(answer.body)).toEqual({ user_id: ana.user_id, username: 'ana' })
+      expect(Profile().parse(answer.body)).toEqual({ user_id: ana.user_id, username: 'ana' })
       const refreshed = await createCaller(after.url)('POST', '/v1/session/refresh', {
         body: { refresh_token: ana.refresh_token },
       })
-      expect(SessionTokens.parse(refreshed.body).user_id).toBe(ana.user_id)
+      expect(SessionTokens().parse(refreshed.body).user_id).toBe(ana.user_id)
       expect((await profile(after, ana.token)).status).toBe(401)
     } finally {
       await after.stop()
@@ -67,7 +67,7 @@ describe.each(durable)('a node on $name', ({ open }) => {
         const answer = await call('POST', '/v1/auth/device', { body }).catch(() => undefined)
         if (answer === undefined) return
         if (answer.status !== 201) continue
-        acknowledged.push(SessionTokens.parse(answer.body))
+        acknowledged.push(SessionTokens().parse(answer.body))
         first.resolve()
       }
     })
@@ -81,7 +81,7 @@ describe.each(durable)('a node on $name', ({ open }) => {
     const node = await startNodeProcess({ ...generous, 'database.url': url })
     try {
       for (const { token, user_id, username } of acknowledged) {
-        expect(Profile.parse((await profile(node, token)).body)).toEqual({ user_id, username })
+        expect(Profile().parse((await profile(node, token)).body)).toEqual({ user_id, username })
       }
     } finally {
       await node.stop()
@@ -96,19 +96,16 @@ describe('a node', () => {
     const call = createCaller(node.url)
     const version = /guildhall (\S+) ready/.exec(node.output())?.[1]
     const health = await call('GET', '/health')
-    expect(Health.parse(health.body)).toEqual({ status: 'healthy', node_id: 'dev-1', version })
+    expect(Health().parse(health.body)).toEqual({ status: 'healthy', node_id: 'dev-1', version })
     expect(health.headers.get('cache-control')).toBe('no-store')
     const ready = await call('GET', '/health/ready')
     expect(ready.status).toBe(200)
-    expect(Readiness.parse(ready.body).checks.map(({ name }) => name)).toEqual([
-      'database',
-      'migrations',
-      'node_claim',
-      'realtime',
-      'tasks',
-      'draining',
-    ])
-    const status = Status.parse((await call('GET', '/status')).body)
+    expect(
+      Readiness()
+        .parse(ready.body)
+        .checks.map(({ name }) => name),
+    ).toEqual(['database', 'migrations', 'node_claim', 'realtime', 'tasks', 'draining'])
+    const status = Status().parse((await call('GET', '/status')).body)
     expect(status.backend).toBe('in-memory')
     expect(status.transports.websocket?.available).toBe(true)
     // The schema is strict, and none of its texts names a file or the machine.

@@ -55,7 +55,7 @@ it('[O-LOG-2] gives the lines of a request its id, and none a secret', async () 
   const email = 'someone@mail.example'
   const body = { email, password: 'a password of players', create: true, username: 'ana' }
   const made = await call('POST', '/v1/auth/email', { body })
-  const { token, refresh_token } = SessionTokens.parse(made.body)
+  const { token, refresh_token } = SessionTokens().parse(made.body)
   await call('POST', '/console/v1/login', { body: { username: 'admin', password } })
   await call('POST', '/v1/auth/email', { body: { ...body, password: 'a wrong password' } })
   await call('GET', '/v1/account?looking=for-something', { token })

@@ -40,7 +40,7 @@ async function start(test: TestDatabase, keys: Record<string, string>): Promise<
 }
 
 async function statusOf({ url }: NodeProcess): Promise<Status> {
-  return Status.parse((await createCaller(url)('GET', '/status')).body)
+  return Status().parse((await createCaller(url)('GET', '/status')).body)
 }
 
 /** Boards that were due at midnight for the last time, and this many days before for the first. */
@@ -173,10 +173,12 @@ describe('a node with schedules', () => {
     const node = await start(test, execute)
     const call = createCaller(node.url)
     expect((await statusOf(node)).scheduler).toMatchObject({ boards_failing: 1 })
-    expect(Health.parse((await call('GET', '/health')).body).status).toBe('degraded')
+    expect(Health().parse((await call('GET', '/health')).body).status).toBe('degraded')
     const ready = await call('GET', '/health/ready')
     expect(ready.status).toBe(200)
-    const tasks = Readiness.parse(ready.body).checks.find(({ name }) => name === 'tasks')
+    const tasks = Readiness()
+      .parse(ready.body)
+      .checks.find(({ name }) => name === 'tasks')
     expect(tasks).toEqual({ name: 'tasks', ok: true, failing: ['scheduler'] })
     await node.stop()
     const db = await test.reopen()
@@ -186,7 +188,7 @@ describe('a node with schedules', () => {
     const healed = await start(test, execute)
     expect((await statusOf(healed)).scheduler).toMatchObject({ boards_failing: 0 })
     const health = await createCaller(healed.url)('GET', '/health')
-    expect(Health.parse(health.body).status).toBe('healthy')
+    expect(Health().parse(health.body).status).toBe('healthy')
     await healed.stop()
     expect(await epochsOf(await test.reopen())).toHaveLength(3)
   })

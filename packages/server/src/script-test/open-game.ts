@@ -122,7 +122,7 @@ const turnsBeforeRest = 200
 async function begun(url: string, clock: SteppedClock): Promise<void> {
   for (let looks = 0; looks < looksMax; looks += 1) {
     await clock.advance(0)
-    const { tasks } = Status.parse(await (await fetch(`${url}/status`)).json())
+    const { tasks } = Status().parse(await (await fetch(`${url}/status`)).json())
     const has = ({ state, last_run_unix_ms }: (typeof tasks)[number]) =>
       state !== 'running' && last_run_unix_ms !== null
     if (tasks.every(has)) return

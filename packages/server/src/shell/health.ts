@@ -2,8 +2,8 @@ import type { Health, Readiness } from '@guildhall/contract'
 import type { z } from 'zod'
 import type { Clock } from '../kernel/clock.ts'
 
-type HealthStatus = z.output<typeof Health>['status']
-type ReadinessBody = z.output<typeof Readiness>
+type HealthStatus = z.output<ReturnType<typeof Health>>['status']
+type ReadinessBody = z.output<ReturnType<typeof Readiness>>
 
 export type HealthDeps = {
   clock: Clock

@@ -81,7 +81,7 @@ export async function openScenario(
       const body = { id: device, create: true, username: username ?? `player-${made}` }
       const answer = await api.call('POST', '/v1/auth/device', { body })
       if (answer.status !== 201) throw new Error(`signing up was answered: ${answer.text}`)
-      return { ...SessionTokens.parse(answer.body), device }
+      return { ...SessionTokens().parse(answer.body), device }
     },
     setState: async (id, state) => void (await test.db.run(setState, { id, state })),
     rowsOf: (table, where) => rowsOf(test.db, table, where),

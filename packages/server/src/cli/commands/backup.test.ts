@@ -59,7 +59,7 @@ function register(at: NodeProcess, prefix: string) {
       const body = { id: device, create: true, username: device }
       const answer = await call('POST', '/v1/auth/device', { body })
       if (answer.status !== 201) throw new Error(`registering was answered: ${answer.text}`)
-      acknowledged.push({ device, tokens: SessionTokens.parse(answer.body) })
+      acknowledged.push({ device, tokens: SessionTokens().parse(answer.body) })
     }
   })()
   return {

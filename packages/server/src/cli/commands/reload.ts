@@ -34,7 +34,7 @@ type Outcome = { problem: string } | { activation: ScriptActivation }
 async function reloadOne(path: string): Promise<Outcome> {
   const answer = await askNode(path, 'reload')
   if ('problem' in answer) return answer
-  const activation = ScriptActivation.safeParse(answer.value).data
+  const activation = ScriptActivation().safeParse(answer.value).data
   return activation === undefined ? { problem: 'the node is of another version' } : { activation }
 }
 

@@ -119,7 +119,7 @@ describe.each(testBackends)('the account of a player on $name', (backend) => {
     it('[H-PLY-9] shows the public profile and no more', async () => {
       const body = { id: 'shown', create: true, username: 'shown', metadata: { secret: 1 } }
       const session = await scenario.api.call('POST', '/v1/auth/device', { body })
-      const { token, user_id } = SessionTokens.parse(session.body)
+      const { token, user_id } = SessionTokens().parse(session.body)
       const plain = await lookup(token, { usernames: ['shown'] })
       expect(plain.body).toEqual({ users: [{ user_id, username: 'shown' }] })
       await patch(token, { display_name: 'Shown' })

@@ -69,7 +69,7 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="account.json"')
     expect(answer.headers.get('content-type')).toBe('application/json')
     const detail = await operator.send('GET', `/accounts/${ada.user_id}`)
-    const { related, ...rest } = AccountExport.parse(answer.body)
+    const { related, ...rest } = AccountExport().parse(answer.body)
     expect(rest).toEqual(detail.body)
     const { groups, ...others } = related
     expect(others).toEqual({
@@ -100,7 +100,7 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
     await operator.send('POST', '/groups', { name: `of ${id}`, creator_user_id: id })
     const seenBy = async (...scopes: Scope[]) => {
       const answer = await exportTo(await keyWith('accounts:read', ...scopes), id)
-      const { groups, storage } = AccountExport.parse(answer.body).related
+      const { groups, storage } = AccountExport().parse(answer.body).related
       return [groups?.length ?? null, storage]
     }
     expect(await seenBy()).toEqual([null, null])
@@ -141,7 +141,7 @@ describe.each(testBackends)('the export of an account on $name', (backend) => {
         .map((key) => ({ collection, key, version: 'é' })),
     )
     const answer = await exportTo(operator.token, id)
-    expect(AccountExport.parse(answer.body).related.storage).toEqual(objects)
+    expect(AccountExport().parse(answer.body).related.storage).toEqual(objects)
     expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(answer.text)))
 
     const read: RelatedReads['storage']['read'] = (tx, user_id) => tx.all(objectsOf, { user_id })

@@ -29,14 +29,14 @@ describe.each(testBackends)('bans and deletions on $name', (backend) => {
   const sessionsOf = (id: string) => scenario.rowsOf('sessions', `account_id = '${id}'`)
   const stored = async (id: string) => {
     const answer = await operator.send('GET', `/accounts/${id}`)
-    return AccountDetail.parse(answer.body)
+    return AccountDetail().parse(answer.body)
   }
 
   /** A player with three sessions, of which one has ended already. */
   async function playing(): Promise<SignedUp & { tokens: string[] }> {
     const player = await scenario.signUp()
-    const second = SessionTokens.parse((await signIn(player.device)).body)
-    const ended = SessionTokens.parse((await signIn(player.device)).body)
+    const second = SessionTokens().parse((await signIn(player.device)).body)
+    const ended = SessionTokens().parse((await signIn(player.device)).body)
     await scenario.api.call('POST', '/v1/session/logout', { token: ended.token })
     return { ...player, tokens: [player.token, second.token] }
   }
@@ -133,7 +133,10 @@ describe.each(testBackends)('bans and deletions on $name', (backend) => {
     const renewed = await scenario.api.call('POST', '/v1/auth/device', {
       body: { ...create, username: `${username} again` },
     })
-    expect([renewed.status, SessionTokens.parse(renewed.body).user_id === id]).toEqual([201, false])
+    expect([renewed.status, SessionTokens().parse(renewed.body).user_id === id]).toEqual([
+      201,
+      false,
+    ])
 
     await scenario.clock.advance(1000)
     expect((await remove(id)).status).toBe(204)

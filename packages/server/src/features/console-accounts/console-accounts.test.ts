@@ -18,9 +18,9 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
   })
 
   const detail = async (id: string) =>
-    AccountDetail.parse((await operator.send('GET', `/accounts/${id}`)).body)
+    AccountDetail().parse((await operator.send('GET', `/accounts/${id}`)).body)
   const make = async (body: object) =>
-    AccountRow.parse((await operator.send('POST', '/accounts', body)).body)
+    AccountRow().parse((await operator.send('POST', '/accounts', body)).body)
   const trailOf = (id: string) => operator.trailOf(`account ${id}`)
   /** Everything that a refused change must leave as it was. */
   const everything = async () => [
@@ -32,7 +32,7 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
     const now = scenario.clock.nowUnixMs()
     const body = { username: 'ana', display_name: 'Ana', metadata: { level: 3 } }
     const answer = await operator.send('POST', '/accounts', body)
-    const { id } = AccountRow.parse(answer.body)
+    const { id } = AccountRow().parse(answer.body)
     const row = {
       id,
       username: 'ana',
@@ -61,7 +61,7 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
       '/accounts',
       `{"username":"exact","metadata":${metadata}}`,
     )
-    const { id } = AccountRow.parse(answer.body)
+    const { id } = AccountRow().parse(answer.body)
     const { text } = await operator.send('GET', `/accounts/${id}`)
     expect(text).toContain('"max":9223372036854775807')
     expect(text).toContain('"half":0.5')
@@ -79,7 +79,7 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
     const id = items.find(({ username }) => username === 'ada')?.id ?? ''
     const now = scenario.clock.nowUnixMs()
     const answer = await operator.send('GET', `/accounts/${id}`)
-    expect(AccountDetail.parse(answer.body).identities).toEqual([
+    expect(AccountDetail().parse(answer.body).identities).toEqual([
       { provider: 'email', external_id: 'ada@example.com', created_at_unix_ms: now },
     ])
     expect(answer.text).not.toMatch(/argon2|verifier|digest/)
@@ -242,7 +242,7 @@ describe.each(testBackends)('accounts at the console on $name', (backend) => {
     const again = await operator.send('POST', '/accounts', body, headers)
     expect([again.status, again.body]).toEqual([201, first.body])
     expect(again.headers.get('idempotency-replayed')).toBe('true')
-    const { id } = AccountRow.parse(first.body)
+    const { id } = AccountRow().parse(first.body)
     for (const [method, of] of [
       ['POST', '/ban'],
       ['POST', '/unban'],

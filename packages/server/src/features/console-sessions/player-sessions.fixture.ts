@@ -5,14 +5,14 @@ import type { Scenario, SignedUp } from '../../testing/scenario.ts'
 export function createPlayerSessions(scenario: () => Scenario) {
   const signIn = async ({ device }: SignedUp) => {
     const answer = await scenario().api.call('POST', '/v1/auth/device', { body: { id: device } })
-    return SessionTokens.parse(answer.body)
+    return SessionTokens().parse(answer.body)
   }
   return {
     signIn,
     async refresh({ refresh_token }: SessionTokens): Promise<SessionTokens> {
       const body = { refresh_token }
       const answer = await scenario().api.call('POST', '/v1/session/refresh', { body })
-      return SessionTokens.parse(answer.body)
+      return SessionTokens().parse(answer.body)
     },
     logout: ({ token }: SessionTokens) =>
       scenario().api.call('POST', '/v1/session/logout', { token }),

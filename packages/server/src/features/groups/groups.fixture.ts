@@ -43,7 +43,7 @@ export async function openGroupOperator(api: Pick<TestApi, 'call'>) {
       const name = `group ${made} of ${operator.token.slice(0, 8)}`
       const answer = await operator.send('POST', '/groups', { name, ...request })
       if (answer.status !== 201) throw new Error(`${answer.status}: ${answer.text}`)
-      return GroupDetail.parse(answer.body)
+      return GroupDetail().parse(answer.body)
     },
     /** Makes a group of these members: the first is its founder, the others rise to a role. */
     async makeOf(members: readonly (readonly [user_id: string, role: string])[], request = {}) {
@@ -69,7 +69,7 @@ export async function openGroupOperator(api: Pick<TestApi, 'call'>) {
 /** Reads the detail that a request was answered with. */
 export function detailOf(answer: ApiAnswer): GroupDetail {
   if (answer.status >= 300) throw new Error(`${answer.status}: ${answer.text}`)
-  return GroupDetail.parse(answer.body)
+  return GroupDetail().parse(answer.body)
 }
 
 /** Who is in a group, in the order of joining, as `user:role`. */

@@ -13,15 +13,15 @@ export type ConsoleRpc = (mutation: Mutation, payload: string) => Promise<RpcAns
 export function consoleRpcs(captures: Captures | undefined) {
   return {
     'lag.start': answering(({ actor }, payload) => {
-      const options = validateJson(LagStart, payload, 'payload')
+      const options = validateJson(LagStart(), payload, 'payload')
       return enabled(captures).start({ actor, action: 'lag.start' }, options)
     }),
     'lag.flush': answering(({ actor }, payload) => {
-      const { capture_id } = validateJson(LagOne, payload, 'payload')
+      const { capture_id } = validateJson(LagOne(), payload, 'payload')
       return enabled(captures).flush({ actor, action: 'lag.flush' }, capture_id)
     }),
     'lag.status': answering(async (_mutation, payload) => {
-      const { capture_id } = validateJson(LagOne, payload, 'payload')
+      const { capture_id } = validateJson(LagOne(), payload, 'payload')
       return enabled(captures).status(capture_id)
     }),
   } satisfies Record<string, ConsoleRpc>

@@ -24,7 +24,7 @@ export const uploadPath = '/v1/diagnostics/captures/upload'
 export const filters: LagStart['filters'] = [{ kind: 100, direction: 'inbound' }]
 
 /** Options of a capture as they are sent. */
-type Options = Partial<z.input<typeof import('@guildhall/contract').LagStart>>
+type Options = Partial<z.input<ReturnType<typeof import('@guildhall/contract').LagStart>>>
 
 export type LagScenario = {
   api: TestApi
@@ -115,10 +115,10 @@ export async function openLag(
     async rpc(method: string, payload: unknown) {
       const text = typeof payload === 'string' ? payload : JSON.stringify(payload)
       const answer = await node.operator.send('POST', `/runtime/rpc/${method}`, { payload: text })
-      return RpcAnswer.parse(answer.body)
+      return RpcAnswer().parse(answer.body)
     },
     start: async (options: Options = {}) =>
-      LagStarted.parse(
+      LagStarted().parse(
         replyOf(
           await scenario.rpc('lag.start', {
             participants: [1],
@@ -129,9 +129,11 @@ export async function openLag(
         ),
       ),
     flush: async (capture_id: string) =>
-      LagFlushed.parse(replyOf(await scenario.rpc('lag.flush', { capture_id }))),
+      LagFlushed().parse(replyOf(await scenario.rpc('lag.flush', { capture_id }))),
     status: async (capture_id: string) =>
-      LagState.nullable().parse(replyOf(await scenario.rpc('lag.status', { capture_id }))),
+      LagState()
+        .nullable()
+        .parse(replyOf(await scenario.rpc('lag.status', { capture_id }))),
     upload(participant: number, how: Upload = {}) {
       const flush = () => node.recording.flushOf(participant)
       const token = how.token ?? flush().token

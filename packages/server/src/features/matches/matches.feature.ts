@@ -41,7 +41,7 @@ const MemberOfRoom = z.object({ room_id: RoomId, participant: z.number().int().m
 const RoomOrMember = MemberOfRoom.partial({ participant: true })
 const Outcome = z.enum(['done', 'ending', 'unknown'])
 const SavedState = z.object({ text: z.string(), seq: z.number().int(), atUnixMs: z.number().int() })
-const RoomsOfNode = z.object({ total: z.number().int().min(0), rooms: z.array(LiveRoom) })
+const RoomsOfNode = z.object({ total: z.number().int().min(0), rooms: z.array(LiveRoom()) })
 
 /** The nodes and their open rooms, as operators see them. */
 export function matchesFeature(deps: MatchesDeps) {

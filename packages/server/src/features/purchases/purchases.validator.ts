@@ -24,6 +24,6 @@ export function createCustomValidator(receiptBytesMax: number): ReceiptValidator
     if (utf8Bytes(receipt) > receiptBytesMax) {
       throw refuse.invalid(`receipt must be at most ${receiptBytesMax} bytes`)
     }
-    return validateJson(Receipt, receipt, 'receipt')
+    return validateJson(Receipt(), receipt, 'receipt')
   }
 }

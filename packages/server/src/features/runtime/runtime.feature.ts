@@ -40,7 +40,7 @@ const RoomCall = z.object({
   operator: z.object({ username: z.string(), role: z.enum(['admin', 'viewer']) }).optional(),
 })
 type RoomCall = z.output<typeof RoomCall>
-const OwnerAnswer = z.union([z.object({ is: z.literal('closed') }), z.object({ is: RpcAnswer })])
+const OwnerAnswer = z.union([z.object({ is: z.literal('closed') }), z.object({ is: RpcAnswer() })])
 
 /** The game's script, as operators see and call it. */
 export function runtimeFeature({ mutate, script, builtIns, rooms, nodes }: RuntimeDeps) {

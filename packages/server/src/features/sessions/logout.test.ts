@@ -89,7 +89,7 @@ describe.each(testBackends)('logging out on $name', (backend) => {
       const login = await scenario.api.call('POST', '/v1/auth/device', {
         body: { id: player.device },
       })
-      const other = SessionTokens.parse(login.body)
+      const other = SessionTokens().parse(login.body)
       const [announced, seen] = [await revocations(), scenario.api.revoked.length]
       for (const time of [1, 2]) {
         const answer = await logout(credentials(player))
@@ -118,7 +118,7 @@ describe.each(testBackends)('logging out on $name', (backend) => {
     const login = await scenario.api.call('POST', '/v1/auth/device', {
       body: { id: player.device },
     })
-    const other = SessionTokens.parse(login.body)
+    const other = SessionTokens().parse(login.body)
     const body = { refresh_token: other.refresh_token }
     expect((await logout({ token: player.token, body })).status).toBe(204)
     expect([await isLive(player.token), await isLive(other.token)]).toEqual([true, true])
@@ -133,7 +133,7 @@ describe.each(testBackends)('logging out on $name', (backend) => {
 
   it('[H-PLY-13] takes a rotated pair for unknown', async () => {
     const old = await scenario.signUp()
-    const fresh = SessionTokens.parse((await refresh(old.refresh_token)).body)
+    const fresh = SessionTokens().parse((await refresh(old.refresh_token)).body)
     const { token, refresh_token } = old
     expect((await logout({ token, body: { refresh_token } })).status).toBe(204)
     expect(await isLive(fresh.token)).toBe(true)
@@ -192,7 +192,7 @@ describe.each(testBackends)('logging out on $name', (backend) => {
       const [refreshed, ended] = await Promise.all([refresh(refresh_token), logout({ token })])
       expect(ended.status).toBe(204)
       if (refreshed.status !== 200) continue
-      const fresh = SessionTokens.parse(refreshed.body)
+      const fresh = SessionTokens().parse(refreshed.body)
       const revoked = scenario.api.revoked.length
       // Either the logout came first and the refresh found nothing, or it named a token that the
       // refresh had already replaced, and ended nothing.

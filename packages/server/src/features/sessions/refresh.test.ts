@@ -31,7 +31,7 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     const body = { id: 'seen', create: true, username: 'seen' }
     const signIn = await scenario.api.call('POST', '/v1/auth/device', { body })
     expect(signIn.headers.get('x-access-expires-in')).toBe('3600')
-    const fresh = await refresh(SessionTokens.parse(signIn.body).refresh_token)
+    const fresh = await refresh(SessionTokens().parse(signIn.body).refresh_token)
     expect(fresh.headers.get('x-access-expires-in')).toBe('3600')
     const refusal = await refresh('unknown')
     expect(refusal.headers.has('x-access-expires-in')).toBe(false)
@@ -42,7 +42,7 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     const id = await sessionOf(old.user_id)
     const answer = await refresh(old.refresh_token)
     expect(answer.status).toBe(200)
-    const fresh = SessionTokens.parse(answer.body)
+    const fresh = SessionTokens().parse(answer.body)
     const { user_id, username } = old
     expect(fresh).toMatchObject({ user_id, username, created: false })
     expect(await isLive(old.token)).toBe(false)
@@ -115,7 +115,7 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
       ...Array(number - 1).fill(401),
     ])
     expect(await isLive(token)).toBe(false)
-    const [winner] = winners.map(({ body }) => SessionTokens.parse(body).token)
+    const [winner] = winners.map(({ body }) => SessionTokens().parse(body).token)
     expect(await isLive(winner ?? '')).toBe(true)
   })
 
@@ -129,7 +129,7 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
       const answers = await Promise.all(tokens.map((token) => refresh(token, on)))
       expect(answers.pop()?.status).toBe(401)
       for (const [at, { body }] of answers.entries()) {
-        const { token, refresh_token, user_id, username } = SessionTokens.parse(body)
+        const { token, refresh_token, user_id, username } = SessionTokens().parse(body)
         const player = players[at]
         expect([user_id, username]).toEqual([player?.user_id, player?.username])
         expect(await isLive(token)).toBe(true)
@@ -144,8 +144,8 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
 
   it('[H-PLY-11] ends the session of a replayed token when it is configured to', async () => {
     const first = await scenario.signUp()
-    const second = SessionTokens.parse((await refresh(first.refresh_token, strict)).body)
-    const third = SessionTokens.parse((await refresh(second.refresh_token, strict)).body)
+    const second = SessionTokens().parse((await refresh(first.refresh_token, strict)).body)
+    const third = SessionTokens().parse((await refresh(second.refresh_token, strict)).body)
     const id = await sessionOf(first.user_id)
     expect((await refresh(`gh.refresh.${'B'.repeat(43)}`, strict)).status).toBe(401)
     expect(await isLive(third.token)).toBe(true)
@@ -160,7 +160,7 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
 
   it('[H-PLY-11] only refuses the replay where it is not seen to', async () => {
     const first = await scenario.signUp()
-    const second = SessionTokens.parse((await refresh(first.refresh_token, strict)).body)
+    const second = SessionTokens().parse((await refresh(first.refresh_token, strict)).body)
     expect((await refresh(first.refresh_token)).status).toBe(401)
     expect(await isLive(second.token)).toBe(true)
   })
@@ -170,7 +170,7 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     const login = await scenario.api.call('POST', '/v1/auth/device', {
       body: { id: player.device },
     })
-    const other = SessionTokens.parse(login.body)
+    const other = SessionTokens().parse(login.body)
     await refresh(player.refresh_token, strict)
     await refresh(player.refresh_token, strict)
     expect(await isLive(other.token)).toBe(true)
@@ -196,13 +196,13 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     expect(await isLive(player.token)).toBe(true)
     await scenario.clock.advance(1)
     expect(await isLive(player.token)).toBe(false)
-    const late = SessionTokens.parse((await refresh(player.refresh_token)).body)
+    const late = SessionTokens().parse((await refresh(player.refresh_token)).body)
     await scenario.clock.advance(accessMs - 1)
     expect(await isLive(late.token)).toBe(true)
     await scenario.clock.advance(refreshMs - accessMs)
     const last = await refresh(late.refresh_token)
     expect(last.status).toBe(200)
-    const { refresh_token } = SessionTokens.parse(last.body)
+    const { refresh_token } = SessionTokens().parse(last.body)
     await scenario.clock.advance(refreshMs)
     expect((await refresh(refresh_token)).status).toBe(401)
   })
@@ -234,7 +234,7 @@ describe.each(testBackends)('sessions and their refresh on $name', (backend) => 
     const other = await scenario.openNode()
     const { token, refresh_token } = await scenario.signUp()
     expect(await isLive(token, other)).toBe(true)
-    const fresh = SessionTokens.parse((await refresh(refresh_token, other)).body)
+    const fresh = SessionTokens().parse((await refresh(refresh_token, other)).body)
     expect([await isLive(token), await isLive(fresh.token)]).toEqual([false, true])
     await scenario.api.call('POST', '/v1/session/logout', { token: fresh.token })
     expect(await isLive(fresh.token, other)).toBe(false)

@@ -109,7 +109,7 @@ const deviceOf = (world: number, device: number) => `world-${world}-device-${dev
 async function registered({ api }: Scenario, world: number, device: number): Promise<string> {
   const id = deviceOf(world, device)
   const body = { id, create: true, username: id }
-  return SessionTokens.parse((await api.call('POST', '/v1/auth/device', { body })).body).user_id
+  return SessionTokens().parse((await api.call('POST', '/v1/auth/device', { body })).body).user_id
 }
 
 async function take(step: Step, { scenario, model, world, accounts }: World): Promise<void> {
@@ -127,14 +127,14 @@ async function take(step: Step, { scenario, model, world, accounts }: World): Pr
     expect(answer.status).toBe(model.disabled.has(step.device) ? 401 : 200)
     if (answer.status !== 200) return
     const session = { device: step.device, pair: 0, revoked: false, startedAtMs: 0 }
-    model.add(session, SessionTokens.parse(answer.body))
+    model.add(session, SessionTokens().parse(answer.body))
   } else if (step.do === 'refresh') {
     const pair = model.pairs[step.pair]
     if (pair === undefined) return
     const body = { refresh_token: pair.tokens.refresh_token }
     const answer = await call('POST', '/v1/session/refresh', { body })
     expect(answer.status).toBe(model.refreshes(step.pair) ? 200 : 401)
-    if (answer.status === 200) model.add(pair.session, SessionTokens.parse(answer.body))
+    if (answer.status === 200) model.add(pair.session, SessionTokens().parse(answer.body))
   } else {
     const token = model.pairs[step.bearer ?? -1]?.tokens.token
     const refresh_token = model.pairs[step.body ?? -1]?.tokens.refresh_token

@@ -60,5 +60,5 @@ export async function openStorageOperator(api: Pick<TestApi, 'call'>) {
 /** The object that a request was answered with, its integers exact. */
 export function objectOf(answer: ApiAnswer): StorageObject {
   if (answer.status >= 300) throw new Error(`${answer.status}: ${answer.text}`)
-  return StorageObject.parse(readJson(answer.text).value)
+  return StorageObject().parse(readJson(answer.text).value)
 }

@@ -96,7 +96,7 @@ function readAll(objects: readonly JsonObject[]): (Write | Failure)[] {
 }
 
 function read(object: JsonObject): Write {
-  const row = validate(ImportedObject, object, 'the object')
+  const row = validate(ImportedObject(), object, 'the object')
   const { collection, user_id = '', key, version } = row
   const { read_permission = defaultPermission, write_permission = defaultPermission } = row
   const value = storedValue(row.value)

@@ -12,7 +12,9 @@ import type {
 } from './storage.runtime.ts'
 
 /** A write or a delete among the operations of one call. */
-export type ObjectOperation = z.output<typeof storageWrite> | z.output<typeof storageDelete>
+export type ObjectOperation =
+  | z.output<ReturnType<typeof storageWrite>>
+  | z.output<ReturnType<typeof storageDelete>>
 
 type Deps = ReturnType<typeof createStorageRuntime> &
   Pick<ReturnType<typeof createQueries>, 'query'>

@@ -218,7 +218,7 @@ describe.each(testBackends)('stored objects on $name', (backend) => {
     }
     await operator.put(pathOf('a', 'system'), {})
     const { body } = await operator.send('GET', `/accounts/${user_id}/export`)
-    const { storage } = AccountExport.parse(body).related
+    const { storage } = AccountExport().parse(body).related
     expect(storage?.map(({ collection, key }) => `${collection}/${key}`)).toEqual([
       'a/2',
       'a/\uffff',

@@ -101,7 +101,7 @@ export async function openTournamentOperator(
 /** Reads the tournament that a request was answered with. */
 export function tournamentIn(answer: ApiAnswer): Tournament {
   if (answer.status >= 300) throw new Error(`${answer.status}: ${answer.text}`)
-  return Tournament.parse(answer.body)
+  return Tournament().parse(answer.body)
 }
 
 /** Reads results from an answer's text: a number of JavaScript has not all digits of a score. */

@@ -36,7 +36,7 @@ export async function rush(api: TestApi): Promise<void> {
 async function signUp({ call }: TestApi, device: string): Promise<Player> {
   const body = { id: device, create: true, username: `name of ${device}` }
   const { body: tokens } = await call('POST', '/v1/auth/device', { body })
-  return { ...SessionTokens.parse(tokens), device }
+  return { ...SessionTokens().parse(tokens), device }
 }
 
 async function signIns({ api, players }: Node): Promise<void> {
@@ -49,7 +49,7 @@ async function signIns({ api, players }: Node): Promise<void> {
 async function profiles({ api, ask, players }: Node): Promise<void> {
   await eachOf(players, async ({ device, user_id }) => {
     const { body } = await api.call('POST', '/v1/auth/device', { body: { id: device } })
-    const { token } = SessionTokens.parse(body)
+    const { token } = SessionTokens().parse(body)
     await api.call('GET', '/v1/account', { token })
     await api.call('PATCH', '/v1/account', { token, body: { display_name: device } })
     await api.call('POST', '/v1/users/lookup', { token, body: { user_ids: [user_id] } })

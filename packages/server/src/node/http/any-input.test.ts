@@ -30,7 +30,7 @@ beforeAll(async () => {
   const device = await node.call('POST', '/v1/auth/device', {
     body: { id: 'd', create: true, username: 'ana' },
   })
-  tokens.player = SessionTokens.parse(device.body).token
+  tokens.player = SessionTokens().parse(device.body).token
 })
 afterAll(() => dispose())
 

@@ -199,7 +199,7 @@ async function signEverybodyIn(): Promise<void> {
   await signOperatorIn('an admin')
   const device = { id: 'device', create: true, username: 'ana' }
   const { body } = await node.call('POST', '/v1/auth/device', { body: device })
-  tokens.set('a player', SessionTokens.parse(body).token)
+  tokens.set('a player', SessionTokens().parse(body).token)
   await makeKeys()
 }
 

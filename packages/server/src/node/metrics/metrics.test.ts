@@ -72,7 +72,7 @@ describe('the metrics of a node in memory', () => {
   })
 
   it('[H-MET-3] [R-MET-1] [S-MET-1] shows every metric of /status under its name', async () => {
-    const { metrics } = Status.parse((await createCaller(node.url)('GET', '/status')).body)
+    const { metrics } = Status().parse((await createCaller(node.url)('GET', '/status')).body)
     const families = await familiesOf(node)
     for (const name of Object.keys(metrics)) {
       expect(metricHelp, `metric-names.ts lacks ${name}`).toHaveProperty(name)
@@ -170,7 +170,7 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
         const call = createCaller(node.url)
         const operator = await openOperator({ call })
         const body = { id: 'a player at the metrics', create: true, username: 'player' }
-        const player = SessionTokens.parse((await call('POST', '/v1/auth/device', { body })).body)
+        const player = SessionTokens().parse((await call('POST', '/v1/auth/device', { body })).body)
         const keyWith = async (scope: string) => {
           const answer = await operator.send('POST', '/api-keys', {
             name: scope,
@@ -193,7 +193,7 @@ describe.each(testBackends.filter(({ name }) => name !== 'in-memory'))(
         const statements = /^guildhall_db_query_duration_seconds_count\{statement="/m
         expect(statements.test(page)).toBe(name === 'postgres')
         // The queues of all features, and the use of a key, which this scrape has made.
-        const { write_behind } = Status.parse((await call('GET', '/status')).body)
+        const { write_behind } = Status().parse((await call('GET', '/status')).body)
         const names = [...page.matchAll(/^guildhall_queue_depth\{queue="(\w+)"\} /gm)]
         const queues = write_behind.map(({ name }) => name)
         expect(queues).toEqual(

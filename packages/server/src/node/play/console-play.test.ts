@@ -42,7 +42,7 @@ it('[H-RUN-1] [H-RUN-2] [S-CRPC-2] [S-VIEW-1] operators see and call the script 
   const { start } = await setUp()
   const node = await start()
   const { send } = await openOperator({ call: createCaller(node.url) })
-  const view = RuntimeView.parse((await send('GET', '/runtime')).body)
+  const view = RuntimeView().parse((await send('GET', '/runtime')).body)
   expect(view).toMatchObject({ enabled: true, attached: true, selected_language: 'javascript' })
   expect(view.script?.rpcs).toEqual(['broken', 'choosy', 'ping'])
   const rpc = async (method: string) =>
@@ -87,11 +87,11 @@ it('[R-CON-1] [R-REC-1] [R-REC-7] a room is seen while it lives, and its record 
   const [lost] = matchRecordsApi.list.ok.parse(
     (await operator.send('GET', '/matchlogs')).body,
   ).items
-  expect(MatchRecord.parse(lost)).toMatchObject({
+  expect(MatchRecord().parse(lost)).toMatchObject({
     open: false,
     termination_reason: 'server_closed',
   })
-  const status = Status.parse((await createCaller(next.url)('GET', '/status')).body)
+  const status = Status().parse((await createCaller(next.url)('GET', '/status')).body)
   const queues = status.write_behind.map(({ name }) => name)
   expect(queues).toEqual(expect.arrayContaining(['audit', 'matches', 'script_logs', 'slices']))
   expect(await next.stop()).toBe(0)

@@ -10,7 +10,7 @@ it('[R-TR-2, R-WS-1] with every transport off the node serves HTTP, and no playe
     'transport.quic.enabled': 'false',
   })
   const call = createCaller(node.url)
-  const { transports } = Status.parse((await call('GET', '/status')).body)
+  const { transports } = Status().parse((await call('GET', '/status')).body)
   expect(transports).toMatchObject({
     websocket: { enabled: false, available: false },
     quic: { enabled: false, available: false },

@@ -10,7 +10,7 @@ it('[R-TR-1, R-TR-3, O-STA-3] QUIC that was asked for serves when the ready line
     'transport.quic.bind': '127.0.0.1:0',
   })
   const [, port] = / quic=127\.0\.0\.1:(\d+) /.exec(node.output()) ?? []
-  const { transports, metrics } = Status.parse(
+  const { transports, metrics } = Status().parse(
     (await createCaller(node.url)('GET', '/status')).body,
   )
   expect(transports.quic).toEqual({

@@ -32,7 +32,7 @@ async function open(files: Record<string, string>, keys: Record<string, string> 
   })
   const call = createCaller(node.url)
   const operator = await openOperator({ call })
-  const view = async () => RuntimeView.parse((await operator.send('GET', '/runtime')).body)
+  const view = async () => RuntimeView().parse((await operator.send('GET', '/runtime')).body)
   const player = createPlayer(node.url)
   await player.signIn.device({ id: 'states', create: true, username: 'states' })
   const connection = await player.connect()
@@ -43,7 +43,7 @@ async function open(files: Record<string, string>, keys: Record<string, string> 
     health: async () => (await call('GET', '/health')).status,
     ready: async () => (await call('GET', '/health/ready')).status,
     reloads: async () =>
-      ScriptFailures.parse((await operator.send('GET', '/runtime/failures')).body).reloads,
+      ScriptFailures().parse((await operator.send('GET', '/runtime/failures')).body).reloads,
     save(text: string): void {
       writeFileSync(join(game, 'saving'), text)
       renameSync(join(game, 'saving'), join(game, 'main.js'))

@@ -206,7 +206,7 @@ describe.each(languages)('[S-STA-4] rooms with state in %s', (_, file, script, t
 
   it('[S-VIEW-1] [S-VIEW-2] are of a script that operators see with language, tier and file', async () => {
     const { send } = await openOperator({ call: createCaller(node.url) })
-    const view = RuntimeView.parse((await send('GET', '/runtime')).body)
+    const view = RuntimeView().parse((await send('GET', '/runtime')).body)
     const entrypoint = join(node.folder, file)
     expect(view).toMatchObject({
       ...{ selected_language: language, configured_language: null, tier, entrypoint },

@@ -12,5 +12,5 @@ export function mustWait(call: NewCall, state: string): boolean {
 
 /** What is open may wait for it. */
 export function isFilter({ hook }: NewCall): boolean {
-  return hooksByCode[hook]?.immediate === true
+  return hooksByCode[hook]?.row.immediate === true
 }

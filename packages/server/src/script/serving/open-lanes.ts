@@ -12,7 +12,7 @@ export type OpenLanes = {
 /** `gates` are joins and returns, which RPCs and room hooks wait for. */
 type Lane = { open: number; gates: number }
 
-const laneKinds = Array.from(hooksByCode, (hook) => hook?.lane ?? 'none')
+const laneKinds = Array.from(hooksByCode, (hook) => hook?.row.lane ?? 'none')
 
 export function createOpenLanes(): OpenLanes {
   const participants = new Map<number, Lane>()

@@ -33,7 +33,7 @@ export function isCallCode(code: number): boolean {
 }
 
 /** A hook with its name. */
-export type Hook = ScriptHook & { readonly name: HookName }
+export type Hook = { readonly name: HookName; readonly row: ScriptHook }
 
 /** By their code; a timer is no hook. */
 export const hooksByCode: readonly (Hook | undefined)[] = orderByCode()
@@ -83,7 +83,7 @@ export type RoomDefinitionSummary = {
 function orderByCode(): (Hook | undefined)[] {
   const ordered: (Hook | undefined)[] = []
   for (const name of Object.keys(scriptHooks).filter(isHookName)) {
-    ordered[scriptHooks[name].code] = { name, ...scriptHooks[name] }
+    ordered[scriptHooks[name].code] = { name, row: scriptHooks[name] }
   }
   return Array.from(ordered)
 }

@@ -22,7 +22,7 @@ export function callHandler({ registry, timers, rooms }: Deps, call: CallRecord)
   if (handled !== undefined) return handled.value
   const hook = hooksByCode[call.hook]
   if (hook === undefined) return timers.take(call.detail)?.()
-  switch (hook.form) {
+  switch (hook.row.form) {
     case 'message':
       return registry.kinds[call.detail]?.(messageContext(call), call.body)
     case 'rpc':
@@ -30,8 +30,8 @@ export function callHandler({ registry, timers, rooms }: Deps, call: CallRecord)
     case 'context':
       return registry.hooks[hook.name]?.(contextWith(call))
     case 'payload':
-      if (hook.slot === 'index') return runFilter(registry, call)
-      if (hook.slot === 'cron') return runSchedule(registry, call)
+      if (hook.row.slot === 'index') return runFilter(registry, call)
+      if (hook.row.slot === 'cron') return runSchedule(registry, call)
       return registry.hooks[hook.name]?.(payloadOf(call))
     case 'request':
       return registry.hooks[hook.name]?.(context(call), payloadOf(call))
@@ -44,13 +44,14 @@ export function callHandler({ registry, timers, rooms }: Deps, call: CallRecord)
 
 /** What becomes of the value that a handler returns, by the code of its hook. */
 const answerForms = Array.from(hooksByCode, (hook) => {
-  if (hook?.answer === undefined) return 'none'
-  return typeof hook.answer === 'string' ? hook.answer : 'json'
+  const answer = hook?.row.answer
+  if (answer === undefined) return 'none'
+  return typeof answer === 'string' ? answer : 'json'
 })
 
 /** Whether the handler must return a value, not a promise. */
 export function isImmediate(call: CallRecord): boolean {
-  return hooksByCode[call.hook]?.immediate === true
+  return hooksByCode[call.hook]?.row.immediate === true
 }
 
 /**

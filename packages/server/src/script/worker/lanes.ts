@@ -26,7 +26,7 @@ type Lane = {
   gated: boolean
 }
 
-const laneKinds = Array.from(hooksByCode, (hook) => hook?.lane ?? 'none')
+const laneKinds = Array.from(hooksByCode, (hook) => hook?.row.lane ?? 'none')
 
 export function createLanes(
   start: (call: CallRecord) => void,

@@ -164,7 +164,7 @@ export function createDeployment(store: CrashStore, random: Random, bounds: Boun
 async function untilRecovered(call: Caller): Promise<void> {
   for (let upForMs = 0; upForMs < probeMs; ) {
     const ready = await call('GET', '/health/ready')
-    const { database } = Status.parse((await call('GET', '/status')).body)
+    const { database } = Status().parse((await call('GET', '/status')).body)
     await clock.sleep(recoveryPauseMs)
     upForMs = ready.status === 200 && database.state === 'up' ? upForMs + recoveryPauseMs : 0
   }

@@ -129,5 +129,5 @@ function liveSessions({ sessions }: Person) {
 }
 
 function rowOf(answer: ApiAnswer): AccountRow {
-  return AccountRow.parse(answer.body)
+  return AccountRow().parse(answer.body)
 }

@@ -45,7 +45,7 @@ export function createChatSection({ trail, random, mark, historyLimit }: Deps): 
       },
       heard(answer) {
         if (!succeeded(answer, 200)) return undefined
-        const message = ChatMessage.parse(answer.body)
+        const message = ChatMessage().parse(answer.body)
         expectSame(message.content, content, 'the appended message')
         return message
       },

@@ -104,7 +104,7 @@ function createOperations({ trail, mark }: Deps, { groups, serials, stored }: Mo
           path: '/console/v1/groups',
           body: { name, max_size, creator_user_id: founder },
         },
-        heard: (answer) => (succeeded(answer, 201) ? GroupDetail.parse(answer.body) : undefined),
+        heard: (answer) => (succeeded(answer, 201) ? GroupDetail().parse(answer.body) : undefined),
         found: () => stored.byName(name),
         apply({ id }) {
           serials.note(id, name)
@@ -149,6 +149,6 @@ function createOperations({ trail, mark }: Deps, { groups, serials, stored }: Mo
 }
 
 function membersOf(answer: ApiAnswer): Map<string, string> {
-  const { members } = GroupDetail.parse(answer.body)
+  const { members } = GroupDetail().parse(answer.body)
   return new Map(members.map(({ user_id, role }) => [user_id, role]))
 }

@@ -115,7 +115,7 @@ function createOperations(
         request: { method: 'POST', path: `${path}/${board.id}/records`, body: { user_id, score } },
         heard(answer) {
           if (!succeeded(answer, 200)) return undefined
-          return LeaderboardRecord.parse(answer.body)
+          return LeaderboardRecord().parse(answer.body)
         },
         found: () => (trail.has(entry) ? {} : undefined),
         apply() {

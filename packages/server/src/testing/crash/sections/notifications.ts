@@ -42,7 +42,7 @@ export function createNotificationsSection({ trail, random, mark, capacity }: De
         path: '/console/v1/notifications',
         body: { user_id, subject, content: { subject }, code: 7 },
       },
-      heard: (answer) => (succeeded(answer, 201) ? Notification.parse(answer.body) : undefined),
+      heard: (answer) => (succeeded(answer, 201) ? Notification().parse(answer.body) : undefined),
       found: () => kept.find((row) => row.subject === subject),
       apply({ id }) {
         serials.note(id, subject)

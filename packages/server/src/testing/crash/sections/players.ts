@@ -139,7 +139,7 @@ function createOperations(people: People, mark: (kind: string) => string) {
         },
         heard(answer) {
           if (!succeeded(answer, 200)) return undefined
-          expectSame(Profile.parse(answer.body)[member], text, 'what was patched')
+          expectSame(Profile().parse(answer.body)[member], text, 'what was patched')
           return {}
         },
         found: () => (people.stored.accounts.get(person.id)?.[member] === text ? {} : undefined),
@@ -163,6 +163,6 @@ export function owned<F>(person: Person, declared: Operation<F>): Operation {
 }
 
 function tokensOf(answer: ApiAnswer): { id: string; tokens: Tokens } {
-  const { user_id: id, token: access, refresh_token: refresh } = SessionTokens.parse(answer.body)
+  const { user_id: id, token: access, refresh_token: refresh } = SessionTokens().parse(answer.body)
   return { id, tokens: { access, refresh } }
 }

@@ -29,7 +29,7 @@ export function createPurchasesSection({ trail, random, mark }: Deps): Section {
       heard(answer) {
         if (isKnown) return succeeded(answer, 409) ? undefined : {}
         if (!succeeded(answer, 201)) return undefined
-        expectSame(Purchase.parse(answer.body).transaction_id, transaction_id, 'the purchase')
+        expectSame(Purchase().parse(answer.body).transaction_id, transaction_id, 'the purchase')
         return {}
       },
       found() {

@@ -69,7 +69,7 @@ export function createStorageSection({ trail, random }: Deps): Section {
       heard(answer) {
         if (version === 'stale') return succeeded(answer, 409) ? undefined : {}
         if (!succeeded(answer, 200)) return undefined
-        const stored = StorageObject.parse(answer.body)
+        const stored = StorageObject().parse(answer.body)
         expectSame([stored.value, stored.version], [{ n }, versionOf(n)], 'what was stored')
         return {}
       },
