@@ -37,13 +37,16 @@ const contract = `
 import { z } from 'zod'
 import { limit, presentReference, unixMs } from '../values/fields.ts'
 import { before, pathInteger } from '../values/numbers.ts'
+import { once } from '../values/once.ts'
 import { defineApi } from './route.ts'
 
-export const PASCALItem = z.strictObject({
-  id: z.int().min(1),
-  text: z.string(),
-  created_at_unix_ms: unixMs,
-})
+export const PASCALItem = once(() =>
+  z.strictObject({
+    id: z.int().min(1),
+    text: z.string(),
+    created_at_unix_ms: unixMs,
+  }),
+)
 
 export const CAMELApi = defineApi({
   list: {
@@ -52,8 +55,8 @@ export const CAMELApi = defineApi({
     access: 'operator',
     scope: 'no key',
     summary: 'The newest items of KEBAB',
-    query: z.strictObject({ limit: limit({ default: 50, cap: 200 }), before }),
-    ok: z.strictObject({ items: z.array(PASCALItem) }),
+    query: () => z.strictObject({ limit: limit({ default: 50, cap: 200 }), before }),
+    ok: () => z.strictObject({ items: z.array(PASCALItem()) }),
   },
   create: {
     method: 'POST',
@@ -61,7 +64,7 @@ export const CAMELApi = defineApi({
     access: 'admin',
     audit: 'SNAKE.create',
     summary: 'Adds an item to KEBAB',
-    body: z.strictObject({ text: presentReference() }),
+    body: () => z.strictObject({ text: presentReference() }),
     ok: PASCALItem,
     status: 201,
   },
@@ -71,7 +74,7 @@ export const CAMELApi = defineApi({
     access: 'admin',
     audit: 'SNAKE.delete',
     summary: 'Removes an item of KEBAB',
-    params: z.strictObject({ id: pathInteger }),
+    params: () => z.strictObject({ id: pathInteger }),
     errors: ['not_found'],
   },
 })

@@ -94,11 +94,9 @@ export const scriptLogsApi = defineApi({
     query: () =>
       z.strictObject({
         ...filters(),
-        text: presentReference()
-          .optional()
-          .meta({
-            description: 'Somewhere in the message, letter by letter; payloads are not read',
-          }),
+        text: presentReference().optional().meta({
+          description: 'Somewhere in the message, letter by letter; payloads are not read',
+        }),
         from: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
         to: queryTime.meta({ description: 'Unix milliseconds, inclusive' }),
         ...logPage,

@@ -68,14 +68,15 @@ export const ImportedObject = once(() =>
   }),
 )
 
-const inCollection = once(() => ({
-  params: z.strictObject({ collection: storageName }),
-  query: z.strictObject({
-    user_id: storageOwner.optional().meta({ description: 'Absent is every owner' }),
-    limit: limit({ default: 50, cap: 200 }),
-    cursor: z.string().optional().meta({ description: 'The `next` of the page before' }),
-  }),
-}))
+const inCollection = {
+  params: () => z.strictObject({ collection: storageName }),
+  query: () =>
+    z.strictObject({
+      user_id: storageOwner.optional().meta({ description: 'Absent is every owner' }),
+      limit: limit({ default: 50, cap: 200 }),
+      cursor: z.string().optional().meta({ description: 'The `next` of the page before' }),
+    }),
+}
 
 const next = z.string().optional().meta({ description: 'Present when more objects follow' })
 
@@ -97,7 +98,7 @@ export const storageApi = defineApi({
     access: 'operator',
     scope: 'storage:read',
     summary: "A collection's objects without values: the system's first, then by user and key",
-    ...inCollection(),
+    ...inCollection,
     ok: () => z.strictObject({ collection: z.string(), items: z.array(StorageRow()), next }),
   },
   values: {
@@ -106,7 +107,7 @@ export const storageApi = defineApi({
     access: 'operator',
     scope: 'storage:read',
     summary: 'The same with values, of which a page has at most a mebibyte or one object',
-    ...inCollection(),
+    ...inCollection,
     ok: () => z.strictObject({ items: z.array(StorageObject()), next }),
   },
   get: {

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { GroupChange, GroupDetail, GroupSummary, NewGroup } from '../shapes/groups.ts'
 import { optional, presentReference, reference } from '../values/fields.ts'
 import { pageOf } from '../values/numbers.ts'
-import { once } from '../values/once.ts'
 import { options, pageLimit, pageOffset, raw, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
@@ -13,15 +12,12 @@ const user_id = presentReference()
 const trusted = { tier: 'trusted', runs: 'node' } as const
 /** For answers that are handed on. */
 const handedOn = { raw: true, ...trusted } as const
-const onMember = once(
-  () =>
-    ({
-      args: { id, user_id },
-      ok: GroupDetail(),
-      errors: ['not_found', 'conflict'],
-      ...trusted,
-    }) as const,
-)
+const onMember = {
+  args: () => ({ id, user_id }),
+  ok: GroupDetail,
+  errors: ['not_found', 'conflict'],
+  ...trusted,
+} as const
 
 export const groupsScript = defineScriptApi({
   'groups.create': {
@@ -71,11 +67,11 @@ export const groupsScript = defineScriptApi({
     ok: () => z.boolean(),
     ...trusted,
   },
-  'groups.add_member': { doc: 'Adds a member, last in the order of joining.', ...onMember() },
-  'groups.promote': { doc: 'Moves a member one rung up.', ...onMember() },
+  'groups.add_member': { doc: 'Adds a member, last in the order of joining.', ...onMember },
+  'groups.promote': { doc: 'Moves a member one rung up.', ...onMember },
   'groups.demote': {
     doc: 'Moves a member one rung down; the last superadmin stays.',
-    ...onMember(),
+    ...onMember,
   },
-  'groups.kick': { doc: 'Removes a member; the last superadmin stays.', ...onMember() },
+  'groups.kick': { doc: 'Removes a member; the last superadmin stays.', ...onMember },
 })

@@ -1,3 +1,5 @@
+import type { z } from 'zod'
+
 /**
  * Makes a value when it is first asked for, and keeps it. The schemas of a table are such values: a
  * node has some three thousand, and needs few of them before it is ready.
@@ -10,9 +12,13 @@ export function once<T>(make: () => T): () => T {
   }
 }
 
-/** A row whose members of these names may be functions that make them. */
+/** A row as it is declared: schemas in the members of these names are made by functions. */
 export type Written<R, Made extends string> = R extends unknown
-  ? { [M in keyof R]: M extends Made ? R[M] | (() => NonNullable<R[M]>) : R[M] }
+  ? {
+      [M in keyof R]: M extends Made
+        ? Exclude<R[M], z.ZodType> | (() => Extract<NonNullable<R[M]>, object>)
+        : R[M]
+    }
   : never
 
 /** The same row as it is read: what a function makes is a member like the others. */

@@ -25,7 +25,7 @@ export function useNodeStatus(everyMs: number = pace.calm) {
 export function useReadiness() {
   return useQuery({
     queryKey: ['readiness'],
-    queryFn: () => readJson<typeof Readiness._zod.output>('/health/ready'),
+    queryFn: () => readJson<ReturnType<typeof Readiness>['_zod']['output']>('/health/ready'),
     refetchInterval: pace.script,
     retry: false,
   })

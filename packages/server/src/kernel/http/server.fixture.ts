@@ -36,7 +36,7 @@ export const sampleApi = defineApi({
     access: 'player',
     noStore: true,
     summary: 'Who calls',
-    ok: z.strictObject({ user_id: z.string(), source: z.string() }),
+    ok: () => z.strictObject({ user_id: z.string(), source: z.string() }),
   },
   rename: {
     method: 'PATCH',
@@ -44,8 +44,8 @@ export const sampleApi = defineApi({
     access: 'player',
     noStore: true,
     summary: 'Takes a body from a player',
-    body: Note,
-    ok: z.strictObject({ text: z.string() }),
+    body: () => Note,
+    ok: () => z.strictObject({ text: z.string() }),
   },
   signIn: {
     method: 'POST',
@@ -54,8 +54,8 @@ export const sampleApi = defineApi({
     noStore: true,
     crossOrigin: true,
     summary: 'Takes a body from anybody, and says how many bytes its text has',
-    body: Note,
-    ok: z.strictObject({ bytes: z.int(), name: z.string().optional() }),
+    body: () => Note,
+    ok: () => z.strictObject({ bytes: z.int(), name: z.string().optional() }),
     errors: ['rate_limited', 'authentication_failed'],
   },
   logout: {
@@ -66,7 +66,7 @@ export const sampleApi = defineApi({
     crossOrigin: true,
     bearer: 'optional',
     summary: 'Takes a body or none',
-    body: z.strictObject({ text: z.string().optional() }),
+    body: () => z.strictObject({ text: z.string().optional() }),
     bodyNeeded: 'optional',
   },
   item: {
@@ -75,8 +75,8 @@ export const sampleApi = defineApi({
     access: 'operator',
     scope: 'groups:read',
     summary: 'Shows a path parameter as it was understood',
-    params: itemName,
-    ok: z.strictObject({ name: z.string() }),
+    params: () => itemName,
+    ok: () => z.strictObject({ name: z.string() }),
     errors: ['not_found'],
   },
   list: {
@@ -85,8 +85,9 @@ export const sampleApi = defineApi({
     access: 'operator',
     scope: 'groups:read',
     summary: 'Declares query parameters',
-    query: z.strictObject({ filter: z.string().optional(), order: z.enum(['up']).optional() }),
-    ok: z.strictObject({ filter: z.string().optional() }),
+    query: () =>
+      z.strictObject({ filter: z.string().optional(), order: z.enum(['up']).optional() }),
+    ok: () => z.strictObject({ filter: z.string().optional() }),
   },
   create: {
     method: 'POST',
@@ -94,8 +95,8 @@ export const sampleApi = defineApi({
     access: 'admin',
     audit: 'groups.create',
     summary: 'A mutation',
-    body: Note,
-    ok: z.strictObject({ text: z.string() }),
+    body: () => Note,
+    ok: () => z.strictObject({ text: z.string() }),
     status: 201,
   },
   replace: {
@@ -104,10 +105,10 @@ export const sampleApi = defineApi({
     access: 'admin',
     audit: 'groups.update',
     summary: 'Path parameter, query and body',
-    params: itemName.extend({ name: z.string().max(3) }),
-    query: z.strictObject({ mode: z.enum(['a']).optional() }),
-    body: Note,
-    ok: z.strictObject({ text: z.string() }),
+    params: () => itemName.extend({ name: z.string().max(3) }),
+    query: () => z.strictObject({ mode: z.enum(['a']).optional() }),
+    body: () => Note,
+    ok: () => z.strictObject({ text: z.string() }),
   },
   fail: {
     method: 'GET',
@@ -115,8 +116,8 @@ export const sampleApi = defineApi({
     access: 'operator',
     scope: 'any key',
     summary: 'Refuses or fails in the way that it is asked to',
-    params: z.strictObject({ code: z.string() }),
-    ok: z.strictObject({}),
+    params: () => z.strictObject({ code: z.string() }),
+    ok: () => z.strictObject({}),
     errors: ['not_found', 'conflict', 'rate_limited', 'deadline_exceeded', 'runtime_unavailable'],
   },
   lookup: {
@@ -124,7 +125,7 @@ export const sampleApi = defineApi({
     path: '/v1/users',
     access: 'player',
     summary: 'A read that caches may keep',
-    ok: z.strictObject({}),
+    ok: () => z.strictObject({}),
   },
   status: {
     method: 'GET',
@@ -133,21 +134,21 @@ export const sampleApi = defineApi({
     noStore: true,
     crossOrigin: true,
     summary: 'Public and open to other origins',
-    ok: z.strictObject({}),
+    ok: () => z.strictObject({}),
   },
   open: {
     method: 'GET',
     path: '/open',
     access: 'public',
     summary: 'Looks at no credential',
-    ok: z.strictObject({ open: z.literal(true) }),
+    ok: () => z.strictObject({ open: z.literal(true) }),
   },
   held: {
     method: 'GET',
     path: '/held',
     access: 'public',
     summary: 'Answers when the test lets it',
-    ok: z.strictObject({ held: z.literal(false) }),
+    ok: () => z.strictObject({ held: z.literal(false) }),
   },
 })
 
