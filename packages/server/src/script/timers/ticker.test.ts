@@ -201,7 +201,7 @@ it('[S-REL-6] rooms that keep to their script tick at the rate that it has, unti
     [60, new Set([2])],
     [0, new Set()],
   ])
-  // Nobody tells the ticker that the script has ended.
+  // The ticker sees by itself that the script has ended.
   Object.assign(router, { former: undefined })
   await clock.advance(100)
   expect(await rate(200)).toEqual([0, new Set()])

@@ -190,7 +190,7 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
     }
   }
 
-  /** The script that serves has other ticks, or none: rooms that keep to the former one have not. */
+  /** The script that serves has other ticks, or none: rooms of the former one keep to theirs. */
   function replace(name: string, ticking: Ticking, former: number | undefined): void {
     const isBound = (room: TickRoom) => room.definition === name && room.generation === former
     defined.delete(name)

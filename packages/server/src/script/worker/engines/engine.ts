@@ -78,7 +78,7 @@ export type Scope = {
   /** Undefined outside of all invocations. */
   current(): Invocation | undefined
   /**
-   * Tells, as it begins, of every slice that goes on behind an await from now on. Undefined where
+   * Reports from now on every slice that goes on behind an await, as it begins. Undefined where
    * slices after the first run through `EngineDeps.resume`.
    */
   noteSlices?(begins: (invocation: Invocation) => void): void

@@ -1,12 +1,30 @@
 import { expect, it } from 'vitest'
 import { createFakeClock } from '../../../kernel/clock.fake.ts'
 import { hookCode } from '../../wire/hooks.ts'
+import { Output } from '../output.ts'
 import { ownCall } from '../own-call.ts'
 import { createRegistry } from '../registry.ts'
 import type { GuestStates } from './definition.ts'
 import { StateRooms } from './state-rooms.ts'
 
-const { state_create, state_restore } = hookCode
+const { state_create, state_restore, on_tick } = hookCode
+
+function start(definition: object, guest?: GuestStates) {
+  const registry = createRegistry()
+  registry.addRoom('den', definition, guest)
+  const rooms = new StateRooms({
+    registry,
+    clock: createFakeClock(),
+    runSoon() {},
+    describe: String,
+    stateBytesMax: () => 1_000,
+    isTested: () => false,
+  })
+  const identity = { definition: 'den', room_id: 7, match_id: 'm', name: null, label: {} }
+  const text = JSON.stringify({ ...identity, options: null, state: {}, seq: 0, members: [] })
+  const callOf = (hook: number) => ({ ...ownCall, hook, room_id: 7, text })
+  return { rooms, callOf }
+}
 
 it.each([
   ['is too large', state_create, () => ({ text: 'x'.repeat(2_000) }), /bytes/],
@@ -22,22 +40,24 @@ it.each([
     view: () => null,
     own: () => null,
   }
-  const registry = createRegistry()
-  registry.addRoom('den', { create: make, restore: make }, guest)
-  const rooms = new StateRooms({
-    registry,
-    clock: createFakeClock(),
-    runSoon() {},
-    describe: String,
-    stateBytesMax: () => 1_000,
-    isTested: () => false,
-  })
-  const identity = { definition: 'den', room_id: 7, match_id: 'm', name: null, label: {} }
-  const text = JSON.stringify({ ...identity, options: null, state: {}, seq: 0, members: [] })
-  const call = { ...ownCall, hook, room_id: 7, text }
+  const { rooms, callOf } = start({ create: make, restore: make }, guest)
+  const call = callOf(hook)
   const made = (async () => rooms.handle(call)?.value)()
   if (problem) await expect(made).rejects.toThrow(problem)
   rooms.sliceFailed(call)
   await made.catch(() => {})
   expect([kept.size, rooms.byId(7), rooms.ids()]).toEqual([0, undefined, []])
+})
+
+it('[R-STA-2] a tick of several slices is one tick to the syncs of its room', () => {
+  const { rooms, callOf } = start({ create: () => ({}), tick_hz: 60, async tick() {} })
+  rooms.handle(callOf(state_create))
+  const tick = callOf(on_tick)
+  rooms.handle(tick)
+  const output = new Output()
+  for (let slice = 0; slice < 3; slice += 1) {
+    const room = rooms.sliceEnded(tick, output)
+    if (room !== undefined) rooms.sliceHolds(room, tick, output)
+  }
+  expect(rooms.byId(7)?.ticksSinceSync).toBe(1)
 })

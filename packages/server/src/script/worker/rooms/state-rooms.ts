@@ -136,7 +136,6 @@ export class StateRooms {
   /** The commands of the slice hold: so does the state, and others hear of it. */
   sliceHolds(room: StateRoom, call: CallRecord, output: Output): void {
     this.#hold(room)
-    if (call.hook === hookCode.on_tick) room.ticksSinceSync += 1
     this.#checkpoints.saveBehind(room, output)
     this.#syncs.follow(room, call.hook === hookCode.on_tick, output)
   }
@@ -222,6 +221,7 @@ export class StateRooms {
         return method && { value: method(rpcContext(call), call.body, face) }
       }
       case hookCode.on_tick:
+        room.ticksSinceSync += 1
         return { value: definition.tick?.(call.detail, face) }
       case hookCode.on_drop:
         return { value: definition.drop?.(withPayload(call), face) }
