@@ -1,14 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import {
-  linkSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { linkSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -266,43 +258,6 @@ describe('a SQLite file', () => {
     // One group may overshoot; what was written would have made the log many times as long.
     expect(longest).toBeLessThan(4 * framesMax * 4096)
     expect((await db.all(notes, {})).length).toBe(8000)
-    await db.close()
-  })
-
-  it('keeps the length of its log, but for what a reader has made of it', async () => {
-    const bounds = { walFramesMax: 1024 }
-    const patience = { interval: 250, timeout: 30_000 }
-    const db = await openFileDatabase(path, { clock, log: silentLog, ...bounds })
-    await createNotes(db)
-    const reader = new DatabaseSync(path, { readOnly: true })
-    const length = () => statSync(`${path}-wal`).size
-    const note = 'x'.repeat(100_000)
-    let written = 0
-    const write = async (text: string) => {
-      written += 1
-      await db.run(insertNote, { id: `${written}`, note: text })
-    }
-    const grow = async (bytes: number) => {
-      reader.exec('BEGIN')
-      reader.prepare('SELECT count(*) FROM notes').get()
-      while (length() < bytes) await write(note)
-      reader.exec('COMMIT')
-    }
-    /** Counts how often the log was started anew. */
-    const beginnings = () => readFileSync(`${path}-wal`).readUInt32BE(12)
-    await grow(4_000_000)
-    const begun = beginnings()
-    await vi.waitFor(async () => {
-      await write('x')
-      expect(beginnings()).toBeGreaterThan(begun)
-    }, patience)
-    expect(length()).toBeGreaterThanOrEqual(4_000_000)
-    await grow(10_000_000)
-    await vi.waitFor(async () => {
-      await write('x')
-      expect(length()).toBeLessThanOrEqual(1024 * 1.5 * 4120)
-    }, patience)
-    reader.close()
     await db.close()
   })
 
