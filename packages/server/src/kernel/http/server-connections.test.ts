@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openRawConnection, sendRaw } from './connection/raw-connection.fixture.ts'
+import { unansweredMax } from './connection/socket-guard.ts'
 import { openSampleServer, tokens } from './server.fixture.ts'
 
 async function open(options?: Parameters<typeof openSampleServer>[0]) {
@@ -46,6 +47,21 @@ describe('reuse', () => {
     expect(bodies.map(({ status }) => status)).toEqual([200, 200, 404])
     expect(bodies[0]?.body).toBe('{"held":false}')
     connection.destroy()
+  })
+
+  it('[H-GEN-5] refuses in its turn who sends on and on and waits for no answer', async () => {
+    const server = await open()
+    const connection = await openRawConnection(server.port)
+    connection.write(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${get.repeat(2000)}`)
+    await vi.waitFor(() => expect(server.held.reached()).toBe(1))
+    expect(server.server.counters().http_requests_in_flight).toBe(unansweredMax)
+    server.held.release()
+    for (let sent = 0; sent < unansweredMax; sent += 1) {
+      expect((await connection.next()).status).toBe(200)
+    }
+    expect((await connection.next()).status).toBe(400)
+    expect(await connection.closed).toBe('')
+    expect(server.server.counters().http_requests_total).toBe(unansweredMax + 1)
   })
 
   it('[H-GEN-5] refuses CONNECT behind a request only when that is answered', async () => {

@@ -105,6 +105,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   // Behind a request that is not answered yet, an upgrade is answered in its turn, and refused.
   const mayUpgrade = ({ socket }: IncomingMessage) => !guard.owesAnswer(socket)
   const server = listenerOf(deps, mayUpgrade, (message, response) => {
+    if (!guard.admits(message)) return
     const exchange = open(message, response)
     guard.began(message, response, () => {
       if (!response.headersSent) return

@@ -16,6 +16,9 @@ export type SocketGuardDeps = {
   onRefused(reason: string): void
 }
 
+/** So many requests of a connection may be without an answer; whoever sends more is closed. */
+export const unansweredMax = 32
+
 /** Takes over a WebSocket upgrade from the HTTP server. */
 export type Upgrade = {
   path: string
@@ -29,7 +32,7 @@ type Traffic = {
   unanswered: ServerResponse[]
   /** What had been read when the last answer was out. */
   readBytes: number
-  /** Broken bytes came behind these requests, and are refused once all of them are answered. */
+  /** What came behind these requests is refused once all of them are answered. */
   refuseThen?: () => void
 }
 
@@ -62,6 +65,19 @@ export function createSocketGuard(deps: SocketGuardDeps) {
       if (traffic.refuseThen !== undefined) traffic.refuseThen()
       else if (isDraining) message.socket.destroySoon()
     })
+  }
+
+  /**
+   * Whether one more request may begin: a client that sends on and on, and waits for no answer,
+   * would otherwise have as many at work as its bytes can name. It is refused in its turn.
+   */
+  function admits({ socket }: IncomingMessage): boolean {
+    const traffic = traffics.get(socket)
+    if (traffic === undefined) return true
+    if (traffic.refuseThen !== undefined || socket.destroyed) return false
+    if (traffic.unanswered.length < unansweredMax) return true
+    refuseBroken(socket, 'too many requests without an answer')
+    return false
   }
 
   function trafficOf(message: IncomingMessage, response: ServerResponse): Traffic {
@@ -161,7 +177,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   }
 
-  return { began, drain, cut, watch, owesAnswer, running: () => [...running()].length }
+  return { admits, began, drain, cut, watch, owesAnswer, running: () => [...running()].length }
 }
 
 /** Whether a connection was closed because a request on it took too long to come. */
