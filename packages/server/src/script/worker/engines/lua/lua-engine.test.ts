@@ -65,6 +65,16 @@ describe('a script of Lua', () => {
     expect(host.metrics().script_worker_restarts_total).toBe(0)
   })
 
+  it('[S-API-1] names the argument that is a table of names and should be a list', async () => {
+    const { rpc } = await start(`
+      guildhall.on_rpc("say", function()
+        local options = { except = { ana = true } }
+        return select(2, pcall(guildhall.broadcast, 100, "", false, options)).message
+      end)
+    `)
+    expect(String(await rpc('say'))).toMatch(/^broadcast: except must be an array/)
+  })
+
   it('[S-INV-1] [S-API-1] waits in a coroutine, also inside of its own, and sees refusals', async () => {
     const { rpc } = await start(`
       guildhall.on_rpc("plain", function() return #guildhall.session_list() end)

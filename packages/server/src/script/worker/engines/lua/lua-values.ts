@@ -256,10 +256,10 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
       else setMember(members, key, value)
       lua._lua_settop(L, top - 1)
     }
-    const isList = items > 0 || plan.holds === 'list' || isMarked(L, at)
+    const isList = items > 0 || isMarked(L, at) || (plan.holds === 'list' && named === 0)
     if (isList && named > 0) throw invalidArgument('a table has items and members')
     if (list.length !== items) throw invalidArgument('a list has holes')
-    return isList && (named === 0 || items > 0) ? list : members
+    return isList ? list : members
   }
 
   function readKey(L: State, index: number): string | number {
