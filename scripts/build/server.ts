@@ -56,7 +56,7 @@ const external = [
 
 /**
  * What shares modules, because these programs meet in one process. All else has a file of its own:
- * a thread or a process, started again and again, opens one file and has no more in it than it runs.
+ * a thread or a process, started again and again, opens one file and has in it what it runs.
  */
 const sharing: readonly string[] = ['program', 'serve', 'test-preload', 'open-game']
 /** Of these, in the order in which a start loads them, each is one file. */
