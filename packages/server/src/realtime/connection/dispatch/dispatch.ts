@@ -9,8 +9,8 @@ import {
   sessionFlags,
   sessionInfoBody,
   sessionOptionsBody,
-  WireError,
 } from '@guildhall/contract'
+import { decoded } from '../../../kernel/play/decoded.ts'
 import { isBuiltIn } from '../../built-in-methods.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
 import type { Place, PlayPort, ScriptState } from '../../play.port.ts'
@@ -67,12 +67,8 @@ export function isForScript(
 
 /** A request that cannot be read is answered here, like one of a built-in method. */
 function isScriptCall(body: Uint8Array): boolean {
-  try {
-    return !isBuiltIn(rpcRequestBody.decode(body).method)
-  } catch (error) {
-    if (error instanceof WireError) return false
-    throw error
-  }
+  const request = decoded(rpcRequestBody, body)
+  return request !== undefined && !isBuiltIn(request.method)
 }
 
 /** The kinds below 100 that are spoken here; all others are reserved. */
@@ -106,7 +102,7 @@ function sessionOptions(deps: DispatchDeps): Handle {
   const { notices, maxEnvelopeBytes, serverTime } = deps
   const known = Object.values(sessionFlags).reduce((all, flag) => all | flag, 0)
   return (live, { kind, body }) => {
-    const wanted = flagsOf(body)
+    const wanted = decoded(sessionOptionsBody, body)?.flags
     if (wanted === undefined) return notices(live, 'malformed_body', kind)
     const { participant, client, place } = live
     const before = client.flags ?? 0
@@ -122,15 +118,6 @@ function sessionOptions(deps: DispatchDeps): Handle {
     live.send(kinds.SESSION_INFO.first, sessionInfoBody.encode(info))
     live.setFlags(flags)
     if ((flags & ~before & sessionFlags.server_time) !== 0) serverTime.offer(live)
-  }
-}
-
-function flagsOf(body: Uint8Array): number | undefined {
-  try {
-    return sessionOptionsBody.decode(body).flags
-  } catch (error) {
-    if (error instanceof WireError) return undefined
-    throw error
   }
 }
 

@@ -1,5 +1,4 @@
 import {
-  type BodyCodec,
   diagCapabilitiesBody,
   diagClockSyncBody,
   diagFeatures,
@@ -7,9 +6,9 @@ import {
   diagStatusBody,
   type Envelope,
   kinds,
-  WireError,
 } from '@guildhall/contract'
 import type { Clock } from '../../../kernel/clock.ts'
+import { decoded } from '../../../kernel/play/decoded.ts'
 import type { GatewayMetrics } from '../../metrics.ts'
 import type { LiveConnection } from '../live/live-connection.ts'
 import type { RecordingClients } from '../recording/recording-clients.ts'
@@ -105,14 +104,5 @@ export function createServerTime(deps: ServerTimeDeps): ServerTime {
       const said = decoded(diagStatusBody, envelope.body)
       if (said === undefined || !recording.said(live, said)) malformed(live, envelope)
     },
-  }
-}
-
-function decoded<Value>(codec: BodyCodec<Value>, body: Uint8Array): Value | undefined {
-  try {
-    return codec.decode(body)
-  } catch (error) {
-    if (error instanceof WireError) return undefined
-    throw error
   }
 }

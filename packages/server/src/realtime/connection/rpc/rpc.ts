@@ -1,12 +1,13 @@
 import {
   plainFailure,
+  type RpcRequest,
   rpcFailureBody,
   rpcRequestBody,
   rpcRequestId,
   sessionFlags,
-  WireError,
 } from '@guildhall/contract'
 import type { RpcOutcome } from '../../../kernel/play/calls.ts'
+import { decoded } from '../../../kernel/play/decoded.ts'
 import { responseFrame } from '../../frames/outgoing-frame.ts'
 import type { PlayPort } from '../../play.port.ts'
 import { protocolError } from '../closing/closings.ts'
@@ -15,6 +16,7 @@ import type { LiveConnection } from '../live/live-connection.ts'
 type RpcDeps = { play: Pick<PlayPort, 'rpc'>; inFlightMax: number }
 
 const replyBytesMax = 65536
+const requestId = { decode: rpcRequestId }
 
 /**
  * Answers RPC_REQUEST: every request with a readable id gets exactly one response, as long as its
@@ -27,9 +29,8 @@ export type Rpc = {
 }
 
 export function createRpc({ play, inFlightMax }: RpcDeps): Rpc {
-  function ask(live: LiveConnection, body: Uint8Array): void {
+  function ask(live: LiveConnection, request: RpcRequest): void {
     const { client } = live
-    const request = rpcRequestBody.decode(body)
     if (client.rpcsOpen >= inFlightMax) {
       respond(live, request.request_id, refusal('too many requests'))
       return
@@ -40,13 +41,11 @@ export function createRpc({ play, inFlightMax }: RpcDeps): Rpc {
 
   return {
     request(live, body) {
-      try {
-        ask(live, body)
-      } catch (error) {
-        if (!(error instanceof WireError)) throw error
-        if (error.code === 'rpc_header') live.end(protocolError('rpc header'))
-        else respond(live, rpcRequestId(body), refusal('malformed request'))
-      }
+      const request = decoded(rpcRequestBody, body)
+      if (request !== undefined) return ask(live, request)
+      const id = decoded(requestId, body)
+      if (id === undefined) live.end(protocolError('rpc header'))
+      else respond(live, id, refusal('malformed request'))
     },
     replied(live, requestId, outcome) {
       live.client.rpcsOpen -= 1

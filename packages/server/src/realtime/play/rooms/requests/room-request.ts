@@ -1,5 +1,4 @@
 import {
-  type BodyCodec,
   type Envelope,
   kinds,
   type RoomEnter,
@@ -7,8 +6,8 @@ import {
   roomEnterBody,
   roomOptionsBytesMax,
   roomReferenceBody,
-  WireError,
 } from '@guildhall/contract'
+import { decoded } from '../../../../kernel/play/decoded.ts'
 import { isObject, isRoomText, isWithinLevels } from './label-answers.ts'
 
 /** A request to enter a room, whatever kind it came as. */
@@ -55,15 +54,6 @@ function readEnter(kind: number, body: Uint8Array): RoomEnter | undefined {
   }
   const create = decoded(roomCreateBody, body)
   return create && { mode: 'join_or_create', name: create.name, options: '' }
-}
-
-function decoded<Value>(codec: BodyCodec<Value>, body: Uint8Array): Value | undefined {
-  try {
-    return codec.decode(body)
-  } catch (error) {
-    if (error instanceof WireError) return undefined
-    throw error
-  }
 }
 
 function isOptions(text: string): boolean {
