@@ -18,7 +18,7 @@ export type OpenCall = {
   begunMs: number | undefined
   /** How many calls it had to wait for in the worker. */
   ahead: number
-  /** The first of its calls to the node that was answered with bytes, of the length of a reply. */
+  /** What the node keeps of its answers to it: a reply of the same bytes does not travel. */
   answered: { readonly call: number; readonly bytes: Uint8Array } | undefined
 }
 
@@ -52,6 +52,9 @@ type BatchDeps = {
   posted: (open: OpenCall) => void
 }
 
+/** As much as calls that wait may have. */
+const keptBytesMax = 16_777_216
+
 /** Taken calls are cut off the waiting list once there are this many. */
 const keptHead = 1_024
 
@@ -69,6 +72,8 @@ export class CallBatches {
   /** The calls of each batch that the worker has not answered. */
   #unanswered: (readonly OpenCall[])[] = []
   #lastId = 0
+  /** Of answers to calls that are open; those that share one count for themselves. */
+  #keptBytes = 0
   #pumpWanted = false
 
   constructor(deps: BatchDeps) {
@@ -82,11 +87,24 @@ export class CallBatches {
 
   /** The answer to what an open call has asked for, if it was one. */
   addResult(result: HostResult, open: OpenCall | undefined): void {
-    if (open && result.ok && isReply(result.value)) {
-      open.answered ??= { call: result.id, bytes: result.value }
-    }
-    this.#results.push(result)
+    this.#results.push(open === undefined ? result : this.#keep(result, open))
     this.#wantPump()
+  }
+
+  /** A call has ended: nothing is kept for it any more. */
+  ended(open: OpenCall): void {
+    this.#keptBytes -= open.answered?.bytes.length ?? 0
+    open.answered = undefined
+  }
+
+  /** The first answer of bytes to a call, if there is room for it. */
+  #keep(result: HostResult, open: OpenCall): HostResult {
+    if (open.answered || !result.ok || !isReply(result.value)) return result
+    const { id, value: bytes } = result
+    if (this.#keptBytes + bytes.length > keptBytesMax) return result
+    this.#keptBytes += bytes.length
+    open.answered = { call: id, bytes }
+    return { id, ok: true, value: bytes, kept: true }
   }
 
   /** The worker has started all calls of so many batches; false if they were not sent. */

@@ -384,6 +384,7 @@ export class ServingScript {
   /** Ends a call that was sent. */
   #close(open: OpenCall, outcome: Outcome): void {
     this.#open.delete(open.record.id)
+    this.#batches.ended(open)
     if (outcome.status === 'timed_out') this.#deps.hostCalls.giveUp(open.record.id)
     this.#lanes.leave(open.call)
     this.#settle(open, outcome)

@@ -6,6 +6,7 @@ import type { HostCall, HostResult, Refusal } from './protocol.ts'
  */
 const callItems = 5
 const resultItems = 3
+const kept = 'kept'
 
 export function listOfCalls(calls: readonly HostCall[]): unknown[] {
   const list: unknown[] = []
@@ -45,7 +46,7 @@ export function listOfResults(results: readonly HostResult[]): unknown[] {
     if (!result) continue
     const at = list.length
     list[at] = result.id
-    list[at + 1] = result.ok
+    list[at + 1] = result.ok && result.kept ? kept : result.ok
     list[at + 2] = result.ok ? result.value : refusalOf(result)
   }
   return list
@@ -57,10 +58,10 @@ export function resultsOf(list: unknown): unknown[] {
   for (let at = 0; at < items.length; at += resultItems) {
     const id = numberAt(items, at)
     const value = items[at + 2]
-    const isOk = items[at + 1] === true
-    results[results.length] = isOk
-      ? { id, ok: true, value }
-      : { id, ok: false, ...(value as Refusal) }
+    const how = items[at + 1]
+    if (how === kept) results[results.length] = { id, ok: true, value, kept: true }
+    else if (how === true) results[results.length] = { id, ok: true, value }
+    else results[results.length] = { id, ok: false, ...(value as Refusal) }
   }
   return results
 }

@@ -13,7 +13,10 @@ const value = fc.oneof(fc.bigInt(), fc.string(), fc.uint8Array(), odd, fc.array(
 const id = fc.nat()
 
 const result = fc.oneof(
-  fc.record({ id, ok: fc.constant(true as const), value }),
+  fc.record(
+    { id, ok: fc.constant(true as const), value, kept: fc.constant(true as const) },
+    { requiredKeys: ['id', 'ok', 'value'] },
+  ),
   fc.record(
     {
       ...{ id, ok: fc.constant(false as const), code: fc.constantFrom('conflict', 'http_error') },

@@ -6,8 +6,8 @@ import { commandNames } from '../functions/arguments.ts'
  * they take effect, at the end of a buffer that begins with the bodies. A record is its operation,
  * its fields, and for the delivering ones a list of participants.
  *
- *   done       op, id, status, cpu_us, body offset, body length, text index or -1; an offset below 0
- *              is the number of a call to the node whose answer is the body, and stays there
+ *   done       op, id, status, cpu_us, body offset, body length, text index or -1; an offset below
+ *              0 is the number of a call to the node whose answer is the body, and stays there
  *   broadcast  op, kind, unreliable, offset, length, sender, room or -1, text index of the topic or
  *              -1, n, except ...
  *   send       op, kind, unreliable, offset, length, n, participants ...

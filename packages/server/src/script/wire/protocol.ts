@@ -81,9 +81,9 @@ export type CallBatch = {
   readonly now?: NodeTime | undefined
 }
 
-/** The answer to a host call. */
+/** The answer to a host call. Bytes that the node keeps may be replied with by its number. */
 export type HostResult =
-  | { readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly id: number; readonly ok: true; readonly value: unknown; readonly kept?: true }
   | ({ readonly id: number; readonly ok: false } & Refusal)
 
 /** An error that the script reads. */

@@ -98,9 +98,7 @@ export function expectHostCall(invocation: Invocation): void {
 function withOwnBytes(invocation: Invocation, result: HostResult): HostResult {
   if (!result.ok || !(result.value instanceof Uint8Array)) return result
   const { id, value: bytes } = result
-  if (invocation.call && bytes.length <= limits.replyBytes) {
-    invocation.answered ??= { call: id, bytes }
-  }
+  if (result.kept) invocation.answered = { call: id, bytes }
   return { id, ok: true, value: new Uint8Array(bytes) }
 }
 

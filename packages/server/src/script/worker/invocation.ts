@@ -20,7 +20,7 @@ export type Invocation = {
   bodyBytes: number
   hostCalls: number
   hostCallsOpen: number
-  /** The first of its calls to the node that was answered with bytes, of the length of a reply. */
+  /** What the node keeps of its answers to it: a reply of the same bytes does not travel. */
   answered: { readonly call: number; readonly bytes: Uint8Array } | undefined
   /** Whether it ended by an interrupt or its timeout: whatever it still calls raises `timeout`. */
   gaveUp: boolean
