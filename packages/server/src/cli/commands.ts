@@ -20,7 +20,7 @@ export const commands = {
     summary: 'Writes the folder of a first game: a script and its test.',
     argument: 'DIR',
     switches: [
-      { name: '--language', value: 'L', summary: 'Of the script; typescript by default.' },
+      { name: '--language', value: 'L', summary: 'typescript (the default), lua or python.' },
     ],
     examples: ['guildhall init', 'guildhall init ./game --language typescript'],
   },
