@@ -52,6 +52,7 @@ describe('reuse', () => {
   it('[H-GEN-5] refuses in its turn who sends on and on and waits for no answer', async () => {
     const server = await open()
     const connection = await openRawConnection(server.port)
+    const frames = Error.stackTraceLimit
     connection.write(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${get.repeat(2000)}`)
     await vi.waitFor(() => expect(server.held.reached()).toBe(1))
     expect(server.server.counters().http_requests_in_flight).toBe(unansweredMax)
@@ -62,6 +63,7 @@ describe('reuse', () => {
     expect((await connection.next()).status).toBe(400)
     expect(await connection.closed).toBe('')
     expect(server.server.counters().http_requests_total).toBe(unansweredMax + 1)
+    expect(Error.stackTraceLimit).toBe(frames)
   })
 
   it('[H-GEN-5] refuses CONNECT behind a request only when that is answered', async () => {

@@ -77,6 +77,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     if (traffic.refuseThen !== undefined || socket.destroyed) return false
     if (traffic.unanswered.length < unansweredMax) return true
     refuseBroken(socket, 'too many requests without an answer')
+    socket.prependOnceListener('close', withoutStacks)
     return false
   }
 
@@ -183,6 +184,16 @@ export function createSocketGuard(deps: SocketGuardDeps) {
 /** Whether a connection was closed because a request on it took too long to come. */
 export function isOverdue({ errored }: Duplex): boolean {
   return errored !== null && 'code' in errored && errored.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+}
+
+const stackFrames = Error.stackTraceLimit
+
+/** When a connection closes Node.js makes an error for each request that it leaves behind. */
+function withoutStacks(): void {
+  Error.stackTraceLimit = 0
+  process.nextTick(() => {
+    Error.stackTraceLimit = stackFrames
+  })
 }
 
 /**
