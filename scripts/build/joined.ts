@@ -23,15 +23,18 @@ type Settings = BuildOptions & {
  *
  * @param roots the programs in the order in which they are loaded: what two of them have goes to
  *   the first one
+ * @param rest the one of them that also gets what others share, whether it needs it or not
  */
 export async function joinFiles(
   files: readonly BuiltFile[],
-  roots: readonly string[],
+  { joined: roots, rest }: { joined: readonly string[]; rest?: string | undefined },
   settings: Settings,
 ): Promise<BuiltFile[]> {
   const { build } = await import('esbuild')
   const texts = new Map(files.map(({ name, text }) => [name, text]))
   const groups = groupsOf(roots, texts)
+  const chunks = [...texts.keys()].filter((name) => rest && isChunk(name) && !groups.has(name))
+  for (const name of chunks) groups.set(name, `${rest}.mjs`)
   const shared = shareByNames(texts, groups)
   const { outdir: folder, ...others } = settings
   const joined = roots.map((root) => {
@@ -48,6 +51,11 @@ export async function joinFiles(
   const left = files.filter(({ name }) => !groups.has(name.replace(/\.map$/, '')))
   const apart = left.map(({ name }) => ({ name, text: texts.get(name) ?? '' }))
   return [...apart, ...results.flatMap(filesOf)]
+}
+
+/** What several programs share, by the name that esbuild gives it. */
+function isChunk(name: string): boolean {
+  return /^chunk-\w+\.mjs$/.test(name)
 }
 
 /** What a file takes of another one, as esbuild writes it. */

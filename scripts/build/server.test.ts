@@ -88,7 +88,8 @@ it.each([
 it.each([
   ['program.mjs', []],
   ['serve.mjs', ['program.mjs']],
-  ['script-javascript.mjs', []],
+  ['script-javascript.mjs', ['script-worker.mjs']],
+  ['script-worker.mjs', []],
   ['quic-engine.mjs', []],
 ])('joins all that %s loads at once into one file', (program, others) => {
   const text = readFileSync(join(dirname(main), program), 'utf8')

@@ -22,6 +22,7 @@ const programs: Readonly<Record<string, string>> = {
   program: 'program.ts',
   serve: 'serve.ts',
   ...programsOfEngines(),
+  'script-worker': 'script/worker/serve-node.ts',
   'script-watchdog': 'script/worker/watchdog/watchdog.ts',
   'hashing-worker': 'kernel/auth/hashing-worker.ts',
   'checkpoint-worker': 'database/sqlite/commits/checkpoint.worker.ts',
@@ -54,13 +55,26 @@ const external = [
   'utf-8-validate',
 ]
 
+type Sharing = { programs: readonly string[]; joined: readonly string[]; rest?: string }
+
 /**
- * What shares modules, because these programs meet in one process. All else has a file of its own:
- * a thread or a process, started again and again, opens one file and has in it what it runs.
+ * Programs that share modules: they meet in one process, or are many with the same in them. What
+ * those of `joined` load at once is one file each, in the order in which they are loaded, and
+ * `rest` gets what else is shared. All other programs have a file of their own, with no more in it
+ * than they run.
  */
-const sharing: readonly string[] = ['program', 'serve', 'test-preload', 'open-game']
-/** Of these, in the order in which a start loads them, each is one file. */
-const joinedPrograms = ['program', 'serve']
+const sharing: readonly Sharing[] = [
+  { programs: ['program', 'serve', 'test-preload', 'open-game'], joined: ['program', 'serve'] },
+  {
+    programs: ['script-worker', ...Object.keys(programsOfEngines()).filter(isWorker)],
+    joined: ['script-worker'],
+    rest: 'script-worker',
+  },
+]
+
+function isWorker(program: string): boolean {
+  return !program.endsWith('-image')
+}
 
 /**
  * Joins the modules of the server into few files, `packages/server/dist/main.mjs` and what it
@@ -121,21 +135,18 @@ export async function bundle({ home, assets }: Bundling): Promise<BuiltFile[]> {
     logLevel: 'warning',
   } as const satisfies BuildOptions
   const plugins = [placesOfSources(home, assets), contractByParts, modulesOfNode]
-  const [apart, shared] = await Promise.all([
-    build({
-      ...settings,
-      entryPoints: sourcesOf((name) => !sharing.includes(name)),
-      plugins: [programsAreLoaded, ...plugins],
-    }),
-    build({
-      ...settings,
-      splitting: true,
-      entryPoints: sourcesOf((name) => sharing.includes(name)),
-      plugins,
-    }),
-  ])
-  const joined = await joinFiles(filesOf(shared), joinedPrograms, settings)
-  return [...filesOf(apart), ...joined]
+  const isShared = (name: string) => sharing.some(({ programs }) => programs.includes(name))
+  const apart = build({
+    ...settings,
+    entryPoints: sourcesOf((name) => !isShared(name)),
+    plugins: [programsAreLoaded, ...plugins],
+  })
+  const shared = sharing.map(async ({ programs, ...how }) => {
+    const entryPoints = sourcesOf((name) => programs.includes(name))
+    const parts = await build({ ...settings, splitting: true, entryPoints, plugins })
+    return joinFiles(filesOf(parts), how, settings)
+  })
+  return [...filesOf(await apart), ...(await Promise.all(shared)).flat()]
 }
 
 /** Of the sources that both ends of a script's channel share. */

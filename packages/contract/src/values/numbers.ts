@@ -1,8 +1,5 @@
 import { z } from 'zod'
-
-/** Smallest and largest signed 64-bit integer. */
-export const int64Min = -(2n ** 63n)
-export const int64Max = 2n ** 63n - 1n
+import { int64Max, int64Min } from './int64.ts'
 
 /**
  * A signed 64-bit integer, exact in both directions: on the wire a JSON integer with all its
