@@ -17,7 +17,7 @@ export type SocketGuardDeps = {
 }
 
 /** So many requests of a connection may be without an answer; whoever sends more is closed. */
-export const unansweredMax = 32
+export const unansweredMax = 64
 
 /** Takes over a WebSocket upgrade from the HTTP server. */
 export type Upgrade = {
