@@ -28,11 +28,14 @@ export function outgoingFrame(kind: number, body: Uint8Array): OutgoingFrame {
   return { bytes: encodeFrame(kind, body), mergeKey: mergeKey(kind, body), message: undefined }
 }
 
-/** An RPC_RESPONSE, written in one piece: its payload is copied once on its way to the system. */
+/**
+ * An RPC_RESPONSE, written in one piece: its payload is copied once on its way to the system. In
+ * memory of its own: out of a pool, one that waits for a slow reader would hold what others left.
+ */
 export function responseFrame({ request_id, ok, payload }: RpcResponse): OutgoingFrame {
   const head = rpcResponseBody.encode({ request_id, ok, payload: noPayload })
   const length = head.length + payload.length
-  const whole = Buffer.allocUnsafe(headroom + frameHeaderBytes + length)
+  const whole = Buffer.allocUnsafeSlow(headroom + frameHeaderBytes + length)
   const bytes = whole.subarray(headroom)
   bytes.writeUInt32BE(kindBytes + length, 0)
   bytes.writeUInt16BE(kinds.RPC_RESPONSE.first, 4)
