@@ -4,6 +4,8 @@ import type { CallBatch } from '../wire/protocol.ts'
 import { CallBatches, newOpenCall } from './call-batches.ts'
 import { newCall } from './serving.fixture.ts'
 
+const { on_match_join, on_rpc } = hookCode
+
 it('keeps the first answer of bytes to each open call, as long as there is room', () => {
   const sent: CallBatch[] = []
   const batches = new CallBatches({
@@ -12,13 +14,16 @@ it('keeps the first answer of bytes to each open call, as long as there is room'
     post: (batch) => void sent.push(batch),
     posted() {},
   })
-  const calls = Array.from({ length: 300 }, () => newOpenCall(newCall({ hook: hookCode.on_rpc })))
+  const calls = Array.from({ length: 300 }, () => newOpenCall(newCall({ hook: on_rpc })))
   const answer = (value: unknown, open = calls) => {
     for (const [id, call] of open.entries()) batches.addResult({ id, ok: true, value }, call)
     batches.pump()
     batches.answered(1)
     return sent.at(-1)?.results.filter((result) => result.ok && result.kept === true).length
   }
+  // No other call has bytes for its reply.
+  const match = Array.from({ length: 300 }, () => newOpenCall(newCall({ hook: on_match_join })))
+  expect(answer(new Uint8Array(65_536), match)).toBe(0)
   expect(answer({ of: 'no bytes' })).toBe(0)
   expect(answer(new Uint8Array(65_537))).toBe(0)
   expect(answer(new Uint8Array(65_536))).toBe(256)

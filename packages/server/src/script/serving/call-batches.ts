@@ -97,9 +97,10 @@ export class CallBatches {
     open.answered = undefined
   }
 
-  /** The first answer of bytes to a call, if there is room for it. */
+  /** The first answer of bytes to a call that is replied to with bytes, if there is room for it. */
   #keep(result: HostResult, open: OpenCall): HostResult {
-    if (open.answered || !result.ok || !isReply(result.value)) return result
+    if (open.record.hook !== hookCode.on_rpc || open.answered) return result
+    if (!result.ok || !isReply(result.value)) return result
     const { id, value: bytes } = result
     if (this.#keptBytes + bytes.length > keptBytesMax) return result
     this.#keptBytes += bytes.length
