@@ -12,3 +12,16 @@ it('[S-API-32] bytes are refused before the node walks them, where no argument h
   expect(() => copy('http.fetch', bytes)).toThrow('bytes cannot be an argument')
   expect(copy('http.fetch', { url: 'x', body: bytes })).toEqual([{ url: 'x', body: bytes }])
 })
+
+it('[S-LIM-1] a list of bytes costs its copy, and no look at the schema for each of them', () => {
+  let looks = 0
+  const { args } = scriptApi['http.fetch']
+  const row = {
+    get args() {
+      looks += 1
+      return args
+    },
+  }
+  copyArguments('http.fetch', row, [{ url: Array(1_000).fill(new Uint8Array()) }])
+  expect(looks).toBeLessThan(10)
+})

@@ -156,6 +156,8 @@ type Copied = {
 class Copier {
   readonly #isJson: boolean
   readonly #row: Copied['row']
+  /** Known from the first bytes on: to find it out takes longer than to copy most of them. */
+  #takesBytes: boolean | undefined
   #chars = 0
   /** Which of several operations is being copied. */
   index: number | undefined
@@ -230,8 +232,8 @@ class Copier {
 
   /** The node would look at each of them as at a member of an object. */
   #expectBytes(level: number): void {
-    if (level > 0 && this.#row && takesBytes(this.#row)) return
-    throw invalidArgument('bytes cannot be an argument')
+    this.#takesBytes ??= this.#row !== undefined && takesBytes(this.#row)
+    if (level === 0 || !this.#takesBytes) throw invalidArgument('bytes cannot be an argument')
   }
 
   #copyMembers(value: object, level: number): Plain {
