@@ -222,3 +222,15 @@ it('[S-REL-6] [S-HK-4] where all rooms of a group keep to their script, the new 
   await clock.advance(50)
   expect(calls).toHaveLength(16)
 })
+
+it('[S-REL-6] rooms tick on while the script that has replaced theirs is down', async () => {
+  const { clock, calls, rooms, router, define } = startDefined()
+  rooms.all = rooms.all.map((room) => ({ ...room, generation: 1 }))
+  define(20)
+  Object.assign(router, { active: undefined, former: { identity: { generation: 1 } } })
+  await clock.advance(99)
+  expect(calls.map(({ generation }) => generation)).toEqual(Array(16).fill(1))
+  Object.assign(router, { former: undefined })
+  await clock.advance(99)
+  expect(calls).toHaveLength(16)
+})

@@ -139,7 +139,8 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
       createTick({
         hz,
         hasOwnRun: false,
-        wanted: () => ticking.boundTo !== undefined || router.active !== undefined,
+        // Rooms of the former script go on while the one that has replaced it is down.
+        wanted: () => (router.active ?? router.former) !== undefined,
         rooms: () => roomsOf(group),
         took: (tick) => pace.took(group, tick),
       }),
