@@ -7,9 +7,10 @@ import { afterEach, beforeAll, expect, it } from 'vitest'
 import { placeOf } from '../../packages/server/src/kernel/errors/error-place.ts'
 import { languages } from '../../packages/server/src/script/process/languages.ts'
 import { runScriptTests } from '../../packages/server/src/testing/script-tests.ts'
-import { buildServer, builtPrograms } from './server.ts'
+import { buildServer, builtPrograms, protocolSources } from './server.ts'
 
-const main = join(import.meta.dirname, '../../packages/server/dist/main.mjs')
+const root = join(import.meta.dirname, '../..')
+const main = join(root, 'packages/server/dist/main.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'guildhall-built-'))
 let node: ChildProcess | undefined
 
@@ -119,4 +120,14 @@ it.each([
 ])('in tests %s begins with the built %s', (source, program) => {
   const path = join(import.meta.dirname, '../../packages/server/src', source)
   expect(builtPrograms.transform(readFileSync(path, 'utf8'), path)).toContain(`/dist/${program}`)
+})
+
+it('[S-WP-4] knows another build by every source that messages of scripts are made of', () => {
+  const sources = protocolSources()
+  const taken = sources.flatMap((path) => {
+    const text = path.includes('/wire/') ? readFileSync(join(root, path), 'utf8') : ''
+    const places = text.matchAll(/^import \{[^}]*\} from '(\.[^']+)'/gm)
+    return Array.from(places, ([, place = '']) => join(dirname(path), place))
+  })
+  expect(sources).toEqual(expect.arrayContaining(taken))
 })

@@ -149,12 +149,22 @@ export async function bundle({ home, assets }: Bundling): Promise<BuiltFile[]> {
   return [...filesOf(await apart), ...(await Promise.all(shared)).flat()]
 }
 
-/** Of the sources that both ends of a script's channel share. */
-function protocolHash(): string {
-  const shared = ['packages/server/src/script/wire/*.ts', 'packages/contract/src/script/*.ts']
+/** The sources that both ends of a script's channels share. */
+export function protocolSources(): string[] {
+  const script = 'packages/server/src/script'
+  const shared = [
+    `${script}/wire/*.ts`,
+    `${script}/functions/arguments.ts`,
+    `${script}/worker/watchdog/watchdog-protocol.ts`,
+    'packages/contract/src/script/*.ts',
+  ]
   const paths = globSync(shared, { cwd: root }).filter((path) => !path.endsWith('.test.ts'))
+  return paths.sort()
+}
+
+function protocolHash(): string {
   const hash = createHash('sha256')
-  for (const path of paths.sort()) hash.update(readFileSync(join(root, path)))
+  for (const path of protocolSources()) hash.update(readFileSync(join(root, path)))
   return hash.digest('hex').slice(0, 16)
 }
 
