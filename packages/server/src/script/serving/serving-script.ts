@@ -345,9 +345,8 @@ export class ServingScript {
     const open = this.#open.get(id)
     const { participant, user_id, match_id: own } = open?.call.context ?? nobody
     const match_id = own ?? matchOf(open, room_id)
-    const origin = open?.call.origin ?? 'server'
+    const { origin = 'server', operator } = open?.call ?? {}
     const { revision_id } = this.#identity
-    const { operator } = open?.call ?? {}
     return { origin, participant, user_id, room_id, match_id, revision_id, operator }
   }
 
