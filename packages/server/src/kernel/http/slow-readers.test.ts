@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openRawConnection, sendRaw } from './connection/raw-connection.fixture.ts'
+import { unansweredMax } from './connection/socket-guard.ts'
 import { openSampleServer } from './server.fixture.ts'
 import type { HttpConfig } from './server.ts'
 
@@ -11,6 +12,7 @@ const get = 'GET /open HTTP/1.1\r\nHost: a\r\n\r\n'
 describe('slow readers', () => {
   const large = Buffer.alloc(64 * 1_048_576)
   const getLarge = 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n'
+  const serving: Socket[] = []
   async function openLarge(config: Partial<HttpConfig>) {
     const server = await openSampleServer({
       config,
@@ -19,7 +21,10 @@ describe('slow readers', () => {
           {
             method: 'GET',
             path: '/large',
-            serve: async (exchange) => exchange.reply(200, large, 'text/plain'),
+            async serve(exchange) {
+              serving.push(exchange.message.socket)
+              exchange.reply(200, large, 'text/plain')
+            },
           },
         ],
       },
@@ -71,5 +76,20 @@ describe('slow readers', () => {
     server.held.release()
     expect((await waiting.next()).status).toBe(200)
     waiting.destroy()
+  })
+
+  it('[H-GEN-5] are read no further once too much was sent ahead', async () => {
+    const server = await openLarge({})
+    serving.length = 0
+    const client = await ask(server.port)
+    await vi.waitFor(() => expect(serving).toHaveLength(1))
+    client.write(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${get.repeat(20_000)}`)
+    const counters = () => server.server.counters()
+    await vi.waitFor(() => expect(counters().http_requests_in_flight).toBe(unansweredMax))
+    const bytes = serving[0]?.bytesRead
+    client.resume()
+    await vi.waitFor(() => expect(counters().http_requests_total).toBe(1), patience)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(serving[0]?.bytesRead).toBe(bytes)
   })
 })

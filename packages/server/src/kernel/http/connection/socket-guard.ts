@@ -134,6 +134,8 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     if (traffic === undefined || mayAnswer(traffic)) {
       refuse(socket, reason)
     } else if (traffic.message.complete && traffic.unanswered.length > 0) {
+      // Once large answers have left, Node.js would read on.
+      if (traffic.refuseThen === undefined) socket.on('resume', () => socket.pause())
       socket.pause()
       traffic.refuseThen = () => {
         if (socket.writable) refuse(socket, reason)
