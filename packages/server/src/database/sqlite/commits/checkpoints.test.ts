@@ -25,6 +25,7 @@ function open() {
   return {
     begun,
     isHeld: () => checkpoints.held !== undefined,
+    close: () => checkpoints.close(),
     commit(log: number) {
       pages.log = log
       checkpoints.committed()
@@ -74,6 +75,26 @@ it('a log that is half again as long makes writers wait at once', async () => {
   await end(60_000)
   await end(framesMax * 1.5)
   expect([begun.length, isHeld()]).toEqual([2, false])
+})
+
+it('a checkpoint that can move nothing is not begun again before the next commit', async () => {
+  const { begun, isHeld, commit, end } = open()
+  commit(60_000)
+  commit(70_000)
+  await end(1000)
+  await end(1000)
+  expect([begun.length, isHeld()]).toEqual([2, false])
+  commit(70_001)
+  expect([begun.length, isHeld()]).toEqual([3, false])
+})
+
+it('no checkpoint begins behind the close', async () => {
+  const { begun, commit, close, end } = open()
+  commit(60_000)
+  commit(70_000)
+  await close()
+  await end(60_000)
+  expect(begun).toHaveLength(1)
 })
 
 it('a checkpoint that fails holds nobody', async () => {

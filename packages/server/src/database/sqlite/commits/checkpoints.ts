@@ -53,9 +53,12 @@ export class Checkpoints {
   readonly #timer: Timer
   readonly #worker: Worker
   #running = false
+  #isClosed = false
   #hold: (PromiseWithResolvers<void> & { rounds: number }) | undefined
   #holdAt: number
   #known = { frames: 0, done: 0 }
+  /** What was done when the checkpoint under way began. */
+  #doneBefore = 0
 
   constructor(deps: CheckpointsDeps, { framesMax = holdFrames, worker }: Options = {}) {
     this.#deps = deps
@@ -90,6 +93,7 @@ export class Checkpoints {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#timer.cancel()
     this.#release()
     await this.#worker.close()
@@ -112,6 +116,7 @@ export class Checkpoints {
   #start(): void {
     if (this.#running) return
     this.#running = true
+    this.#doneBefore = this.#known.done
     const finished = (error: unknown) => this.#finished(error)
     this.#worker.ask('checkpoint').then(finished, finished)
   }
@@ -119,11 +124,13 @@ export class Checkpoints {
   #finished(error: unknown): void {
     this.#running = false
     if (error) this.#deps.log.warn('a checkpoint of the database file failed', { error })
+    if (this.#isClosed) return
     const { frames, done } = this.#lengths()
     if (!this.#hold) {
       if (frames < this.#holdAt || error) return
       if (frames - done <= this.#littleOf(frames)) this.#beginHold()
-      else this.#start()
+      // Where somebody reads an old state it moves nothing, however often it is asked.
+      else if (done !== this.#doneBefore) this.#start()
       return
     }
     this.#hold.rounds += 1
