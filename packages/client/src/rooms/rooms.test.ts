@@ -376,6 +376,50 @@ it('[R-SDK-11] [R-RET-4] who has left a room leaves it again where a link return
   expect(connection.rooms.current).toBe(room)
 })
 
+it('[R-SDK-17] [R-RET-4] what a lost link has not undone is undone on the next one', async () => {
+  const { connection, host, peer, server } = await openConnected()
+  const late = connection.rooms.join(7, {}, { timeoutMs: 1000 })
+  await nextEnter(peer)
+  const failed = expect(late).rejects.toEqual(code('timeout'))
+  host.advance(1000)
+  await failed
+  sendJoined(peer)
+  await peer.nextOf(kinds.ROOM_LEAVE.first)
+  server.greet = (next) => next.accept({ room: { room_id: 7 } })
+  peer.cut()
+  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  host.advance(250)
+  const next = await server.connection()
+  await next.nextOf(kinds.ROOM_LEAVE.first)
+  sendLeave(next)
+  await vi.waitFor(() => expect(connection.rooms.current).toBe(null))
+})
+
+it('[R-SDK-11] [R-RET-4] who has left a room and waits for another one is in that one', async () => {
+  const { connection, peer, host, server } = await inRoom()
+  const leaving = connection.rooms.leave()
+  await peer.nextOf(kinds.ROOM_LEAVE.first)
+  sendLeave(peer)
+  await leaving
+  server.greet = (next) => next.accept({ room: { room_id: 7 } })
+  peer.cut()
+  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  const joining = connection.rooms.join(8)
+  host.advance(250)
+  const next = await server.connection()
+  const sent: number[] = []
+  while (!sent.includes(kinds.ROOM_ENTER.first)) sent.push((await next.next()).kind)
+  expect(sent).toContain(kinds.ROOM_LEAVE.first)
+  sendLeave(next)
+  sendJoined(next, 8)
+  const room = await joining
+  connection.send(100, 'behind it')
+  const later: number[] = []
+  while (!later.includes(100)) later.push((await next.next()).kind)
+  expect(later).not.toContain(kinds.ROOM_LEAVE.first)
+  expect(connection.rooms.current).toBe(room)
+})
+
 it('[R-SDK-11] a room request that was sent is lost, one that waits goes out', async () => {
   const { connection, peer, host, server } = await openConnected()
   const sent = expect(connection.rooms.join(7)).rejects.toEqual(code('connection_lost'))

@@ -87,6 +87,7 @@ export function createRooms(
     }
     // Nothing waits for this room any more: the player goes out again.
     undoing = label.room_id
+    leftId = undoing
     undo()
   }
 
@@ -185,7 +186,9 @@ export function createRooms(
       undoing = null
       if (joined === null || !resumed) leaveCurrent({ reason: 'connection_lost', requeue: false })
       if (joined !== null) enter(joined)
-      if (resumed && current?.id === leftId) leave().catch(() => {})
+      // In front of what waits, which may be another room, or this one again.
+      if (resumed && current?.id === leftId) writeLeave(leftId)
+      else leftId = null
       requests.pump()
     },
     lost(error) {
