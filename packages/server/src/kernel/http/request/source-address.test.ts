@@ -105,6 +105,8 @@ describe('the group that limits count by', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['2001:0DB8::1', '2001:db8:0:0::/64'],
     ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+    // As a UDP socket for IPv6 names it.
+    ['::ffff:192.0.2.1', '192.0.2.1'],
     ['', ''],
   ])('[H-GEN-33] [O-PRX-2] of %s is %s', (address, group) => {
     expect(limitGroup(address)).toBe(group)

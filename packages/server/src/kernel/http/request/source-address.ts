@@ -29,9 +29,13 @@ export function createSourceAddress(trustedProxies: readonly string[]): SourceAd
   }
 }
 
-/** The part of an address that limits count by: IPv6 clients own a whole /64. */
+/**
+ * The part of an address that limits count by: IPv6 clients own a whole /64. A socket for both kinds
+ * of addresses names IPv4 ones inside IPv6, where all of them would be of one network.
+ */
 export function limitGroup(address: string): string {
-  return isIP(address) === 6 ? networkOf(address, 4) : address
+  const known = plain(address)
+  return isIP(known) === 6 ? networkOf(known, 4) : known
 }
 
 /** The network of an IPv6 address that its first `groups` groups of 16 bits name. */
