@@ -149,23 +149,23 @@ export async function bundle({ home, assets }: Bundling): Promise<BuiltFile[]> {
   return [...filesOf(await apart), ...(await Promise.all(shared)).flat()]
 }
 
-/** The sources that both ends of a script's channels share. */
+function protocolHash(): string {
+  const hash = createHash('sha256')
+  for (const path of protocolSources()) hash.update(readFileSync(join(root, path)))
+  return hash.digest('hex').slice(0, 16)
+}
+
+/** The sources that both ends of a script's channels share: messages, and what lies in them. */
 export function protocolSources(): string[] {
   const script = 'packages/server/src/script'
   const shared = [
     `${script}/wire/*.ts`,
     `${script}/functions/arguments.ts`,
     `${script}/worker/watchdog/watchdog-protocol.ts`,
-    'packages/contract/src/script/*.ts',
+    'packages/contract/src/{script,shapes,values}/*.ts',
   ]
   const paths = globSync(shared, { cwd: root }).filter((path) => !path.endsWith('.test.ts'))
   return paths.sort()
-}
-
-function protocolHash(): string {
-  const hash = createHash('sha256')
-  for (const path of protocolSources()) hash.update(readFileSync(join(root, path)))
-  return hash.digest('hex').slice(0, 16)
 }
 
 function sourcesOf(isWanted: (name: string) => boolean): { [name: string]: string } {
