@@ -32,6 +32,7 @@ import type { ReadyFacts } from './processes/messages.ts'
 import type { ParentLine } from './processes/parent-line.ts'
 import { logConfig, openProcessLog } from './processes/process-log.ts'
 import { printReadyLine } from './processes/ready-line.ts'
+import type { EarlyProcess } from './script/process/engine-process.ts'
 import { ScriptLoadError } from './script/process/load-error.ts'
 import { version } from './version.ts'
 
@@ -43,6 +44,8 @@ const lastLinesMs = 500
 export type NodeProcess = ServeOptions & {
   /** Of one of several processes: it says there what a node alone says to a person. */
   parent?: ParentLine | undefined
+  /** The script's process, begun beside the node; it ends with it. */
+  early?: EarlyProcess | undefined
 }
 
 /**
@@ -52,7 +55,7 @@ export type NodeProcess = ServeOptions & {
 export async function serve(
   configured: LoadedConfig,
   host: NodeJS.Process,
-  { log: isAsked, parent }: NodeProcess,
+  { log: isAsked, parent, early }: NodeProcess,
 ): Promise<number> {
   const loaded = parent ? configOfBegin(configured, parent.begin) : configured
   const { config } = loaded
@@ -79,7 +82,7 @@ export async function serve(
     host.stdout.on('error', () => undefined)
     node = await startNode({
       ...{ loaded, clock, log, bootId, version, environment: host.env, signal: cancel.signal },
-      ...{ logLinesDropped: writer.linesDropped, development: parent?.certificate },
+      ...{ logLinesDropped: writer.linesDropped, development: parent?.certificate, early },
     })
     control = await openControl(
       controlPathOf({ ...configured.config, server: config.server }),
@@ -107,6 +110,7 @@ export async function serve(
     log.error('the node could not start', fields)
     return exitCodeOf(error)
   } finally {
+    early?.end()
     await control?.close()
     writer.flush()
     await Promise.all([host.stdout, host.stderr].map((stream) => handedOn(stream, clock)))

@@ -22,6 +22,7 @@ import { createSupervisor } from '../kernel/tasks/supervisor.ts'
 import { watchEventLoopLag } from '../kernel/time/event-loop-lag.ts'
 import { type ConnectedPlayers, createConnectedPlayers } from '../realtime/connected-players.ts'
 import type { Transports } from '../realtime/connection/transports/transports.ts'
+import type { EarlyProcess } from '../script/process/engine-process.ts'
 import { type Certificate, openCertificate, reloadAll } from './certificates.ts'
 import { openClockWatch } from './clocks.ts'
 import { awaitLastRoom } from './cluster/drain.ts'
@@ -62,6 +63,8 @@ export type StartOptions = {
   version: string
   /** The process's variables, of which the game's script sees those that are not the node's own. */
   environment: NodeJS.ProcessEnv
+  /** A process of the script, started before the node; whoever started it ends it. */
+  early?: EarlyProcess | undefined
   /** Ends a start that is not wanted any more; `startNode` then throws `StartCancelled`. */
   signal: AbortSignal
   /** Lines of the log that were lost so far. */
@@ -224,6 +227,7 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
     loaded,
     journal: base.journal,
     environment,
+    early: options.early,
     processClock: options.processClock,
     observeCall: instruments?.observeCall,
     script: joinScript(stored),

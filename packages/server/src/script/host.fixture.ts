@@ -10,6 +10,7 @@ import type { Delivery } from '../kernel/play/delivery.ts'
 import type { ScriptConfig } from './config.ts'
 import { createScriptHost, type ScriptHostDeps } from './host.ts'
 import { type HostFunctions, noPorts, type ScriptPorts } from './ports.ts'
+import type { startEarly } from './process/engine-process.ts'
 
 /** What a test hands to the host; the script's files by their path. */
 export type HarnessOptions = {
@@ -20,6 +21,7 @@ export type HarnessOptions = {
   packagesRoot?: string
   inspectAt?: ScriptHostDeps['inspectAt']
   environment?: NodeJS.ProcessEnv
+  early?: typeof startEarly
   functions?: HostFunctions
   rooms?: ScriptPorts['rooms']
   states?: Partial<ScriptPorts['states']>
@@ -90,8 +92,11 @@ export function createHarness(options: HarnessOptions) {
   const journal = createErrorJournal({ clock, log, bounds })
   const delivered: Delivered[] = []
   const sessions: Awaited<ReturnType<Delivery['sessions']>> = []
+  const scripts_dir = join(folder, options.scriptsIn ?? '')
+  const whole = { ...defaults, scripts_dir, ...config }
   const made = createScriptHost({
-    config: { ...defaults, scripts_dir: join(folder, options.scriptsIn ?? ''), ...config },
+    config: whole,
+    early: options.early?.(whole, environment, clock),
     clock: options.gameClock ?? clock,
     processClock: options.gameClock && clock,
     log,

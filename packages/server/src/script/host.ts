@@ -20,6 +20,7 @@ import { createInbox } from './inbox.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createScriptMetrics, describeMetrics } from './metrics.ts'
 import { noPorts, type ScriptPorts } from './ports.ts'
+import type { EarlyProcess } from './process/engine-process.ts'
 import { gateIsOpen } from './readiness.ts'
 import { createActivations } from './reload/activations.ts'
 import { Router } from './serving/router.ts'
@@ -52,6 +53,8 @@ export type ScriptHostDeps = {
   observeCall?: ((hook: string, durationMs: number) => void) | undefined
   /** The environment that the script may see; names of the node's own are left out of it. */
   environment?: NodeJS.ProcessEnv
+  /** A process of the script that was started before its host. */
+  early?: EarlyProcess | undefined
   /** Where a debugger attaches, with `inspect` of the configuration. */
   inspectAt?: { readonly host: string; readonly port: number } | undefined
   /** The last folder above the script's whose packages it may import; absent, its own alone. */
@@ -172,6 +175,7 @@ function createParts(deps: ScriptHostDeps, ports: () => ScriptPorts) {
   const lifecycle = new Lifecycle({
     ...{ ...base, nodeId, environment, lines, stateBytesMax, nodeTime },
     packagesRoot: deps.packagesRoot,
+    early: deps.early,
     inspectAt: deps.inspectAt,
     activations: createActivations({ ...base, showsSource }),
     createScript: () =>

@@ -15,6 +15,7 @@ import { createGateway, type Gateway } from '../../realtime/gateway.ts'
 import type { People } from '../../realtime/play/parties/people.port.ts'
 import type { LiveSessions, VerifyPlayer } from '../../realtime/ports.ts'
 import { createScriptHost } from '../../script/host.ts'
+import type { EarlyProcess } from '../../script/process/engine-process.ts'
 import type { Cluster } from '../cluster/open-cluster.ts'
 import { createOtherNodes } from '../cluster/other-nodes.ts'
 import { type FeatureScript, gatewayFunctions } from './play-functions.ts'
@@ -31,6 +32,8 @@ export type PlayDeps = {
   log: Log
   journal: ErrorJournal
   environment: NodeJS.ProcessEnv
+  /** See `StartOptions`. */
+  early: EarlyProcess | undefined
   /** What scripts ask of the features. */
   script: FeatureScript
   players: ConnectedPlayers
@@ -176,6 +179,7 @@ function createScript(deps: PlayDeps) {
     nodeId: config.server.node_id,
     stateBytesMax: config.rooms.state_bytes_total,
     environment: deps.environment,
+    early: deps.early,
     lines: {
       durable: deps.durable,
       payloadBytesMax: config.logs.match_logs_max_payload_bytes,

@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
 import { Duplex, Readable, type Writable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { atEndOfTurn, type Clock, type Timer } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { createLineLimiter, createLineSplitter } from '../log/line-limiter.ts'
@@ -17,7 +16,7 @@ import {
 } from '../wire/protocol.ts'
 import { isOtherProtocol } from '../wire/protocol-id.ts'
 import { reportFd } from '../worker/watchdog/watchdog-protocol.ts'
-import type { Program } from './engine-programs.ts'
+import { type EarlyProcess, type ProcessStart, startProcess } from './engine-process.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { ScriptLoadError } from './load-error.ts'
 
@@ -29,10 +28,10 @@ export type Loaded = FromWorker & { type: 'loaded' }
 /** Files that an engine has looked for, by their path; undefined = it is not there. */
 export type AskedFiles = ReadonlyMap<string, Uint8Array | undefined>
 
-type ScriptWorkerDeps = {
-  program: Program
+type ScriptWorkerDeps = ProcessStart & {
   settings: WorkerSettings
-  environment: NodeJS.ProcessEnv
+  /** A process that may be there already. */
+  early?: EarlyProcess | undefined
   loadTimeoutMs: number
   clock: Clock
   log: Log
@@ -73,7 +72,7 @@ export class ScriptWorker {
 
   constructor(deps: ScriptWorkerDeps) {
     this.#deps = deps
-    this.#child = startProcess(deps)
+    this.#child = deps.early?.take(deps) ?? startProcess(deps)
     // Also when it cannot be started, which it says later.
     this.#child.on('error', (error) => this.#fail(error.message))
     this.#messages = new MessageReader(bytesMaxOf(deps.settings))
@@ -345,23 +344,6 @@ const otherBuild = 'the server has been built or installed anew: start the node 
 
 /** A script has as many files as it likes; beyond these it is not followed. */
 const askedMax = 10_000
-
-/**
- * A process, not a thread: a thread that runs out of memory ends the whole process, and one in a
- * loop that the engine does not interrupt cannot be ended at all.
- */
-function startProcess({ program, environment, settings }: ScriptWorkerDeps): ChildProcess {
-  // Loaded by those alone who have a script.
-  const { spawn } = process.getBuiltinModule('node:child_process')
-  const args = [
-    `--max-old-space-size=${settings.memoryMb}`,
-    '--disable-warning=ExperimentalWarning',
-    ...program.execArgv(settings),
-    fileURLToPath(program.entry),
-  ]
-  const stdio = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'] as const
-  return spawn(process.execPath, args, { env: environment, stdio: [...stdio] })
-}
 
 /** A process that could not be started may have none at all, whatever its type says. */
 function streamOf({ stdio }: Partial<ChildProcess>, fd: number): Readable | Writable | undefined {

@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs'
 import type { Clock } from '../../kernel/clock.ts'
-import { compiledFolder } from '../../kernel/host/cache-folder.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { type ScriptConfig, tickDeadlineMs } from '../config.ts'
 import { prepareImage } from '../process/engine-image.ts'
+import { type EarlyProcess, workerEnvironment } from '../process/engine-process.ts'
 import { filesToHandOver, type HandedFiles, type Selection } from '../process/languages.ts'
 import { besideScripts } from '../process/script-files.ts'
 import { type AskedFiles, ScriptWorker, type WorkerEnd } from '../process/script-worker.ts'
@@ -24,6 +24,8 @@ export type ScriptWorkersDeps = {
   processClock: Clock
   nodeTime: () => NodeTime | undefined
   environment: NodeJS.ProcessEnv
+  /** Taken by the first script, if it is the one that it was started for. */
+  early?: EarlyProcess | undefined
   /** A script before its worker has loaded it. */
   createScript(): ServingScript
   /** Called when the worker of a script that had loaded has ended by itself. */
@@ -169,6 +171,7 @@ export class ScriptWorkers {
         now: this.#deps.nodeTime(),
       },
       environment: workerEnvironment(this.#deps.environment, processClock),
+      early: this.#deps.early,
       loadTimeoutMs: config.load_timeout_ms,
       clock: processClock,
       log,
@@ -203,18 +206,4 @@ export function filesIn(asked: AskedFiles): ScriptFile[] {
 
 function realDirectory(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
-}
-
-/**
- * What of its environment the node keeps from the script: its configuration, and what `node
- * --watch` sets for the node itself, which is to report each module that it loads.
- */
-const withheld = /^guildhall_|^watch_report_dependencies$/i
-
-function workerEnvironment(environment: NodeJS.ProcessEnv, clock: Clock): NodeJS.ProcessEnv {
-  const entries = Object.entries(environment)
-  return {
-    NODE_COMPILE_CACHE: compiledFolder(environment, clock),
-    ...Object.fromEntries(entries.filter(([name]) => !withheld.test(name))),
-  }
 }
