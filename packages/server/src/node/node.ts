@@ -225,10 +225,8 @@ async function build(options: StartOptions, base: Base, shutdown: Shutdown) {
   const play = createPlay({
     ...shared,
     loaded,
-    journal: base.journal,
-    environment,
-    early: options.early,
-    processClock: options.processClock,
+    ...{ journal: base.journal, environment },
+    ...{ early: options.early, processClock: options.processClock },
     observeCall: instruments?.observeCall,
     script: joinScript(stored),
     durable: shared.db.durable,
