@@ -30,8 +30,8 @@ export function createSourceAddress(trustedProxies: readonly string[]): SourceAd
 }
 
 /**
- * The part of an address that limits count by: IPv6 clients own a whole /64. A socket for both kinds
- * of addresses names IPv4 ones inside IPv6, where all of them would be of one network.
+ * The part of an address that limits count by: IPv6 clients own a whole /64. A socket for both
+ * kinds of addresses names IPv4 ones inside IPv6, where all of them would be of one network.
  */
 export function limitGroup(address: string): string {
   const known = plain(address)
