@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { SourceMap } from 'node:module'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { BuiltMap } from './built-map.ts'
 
 /**
  * The place in this project's code where an error was made, such as
@@ -33,21 +33,17 @@ function placeInFrame(frame: string): string | undefined {
   return file === builders || file.includes('node_modules/') ? undefined : `${file}:${at}`
 }
 
-const maps = new Map<string, SourceMap>()
+const maps = new Map<string, BuiltMap>()
 
 /** Where the code of a frame was written, when it is of a built file, made of several. */
 function written(file: string, line: number, column: number): { file: string; line: number } {
   if (!file.endsWith('.mjs')) return { file, line }
   try {
-    const map =
-      maps.get(file) ?? new SourceMap(JSON.parse(readFileSync(`${rootPath}${file}.map`, 'utf8')))
+    const map = maps.get(file) ?? new BuiltMap(readFileSync(`${rootPath}${file}.map`, 'utf8'))
     maps.set(file, map)
-    const entry = map.findEntry(line - 1, column - 1)
-    if (!('originalSource' in entry)) return { file, line }
-    return {
-      file: posix.join(posix.dirname(file), entry.originalSource),
-      line: entry.originalLine + 1,
-    }
+    const found = map.find(line - 1, column - 1)
+    if (found === undefined) return { file, line }
+    return { file: posix.join(posix.dirname(file), found.source), line: found.line + 1 }
   } catch {
     return { file, line }
   }
