@@ -92,7 +92,7 @@ export function lagTests(stage: () => LiveStage): void {
   it('[H-LAG-7] [L-CON-4] recordings are saved, analysed again and deleted; reports stay', async () => {
     await stage().with(async ({ page, open, violations }) => {
       await open('/lag?label=open-duel')
-      await page.getByRole('row').getByText('open-duel').click()
+      await page.getByRole('row').getByText('open-duel', { exact: true }).click()
       const table = page.getByRole('table', { name: 'Recordings' })
       const rows = table.locator('[data-row]')
       await expect.poll(() => rows.count()).toBe(2)
@@ -145,7 +145,7 @@ export function lagTests(stage: () => LiveStage): void {
     await stage().with(
       async ({ page, open, complaints }) => {
         await open('/lag')
-        await page.getByRole('row').getByText('open-duel').click()
+        await page.getByRole('row').getByText('open-duel', { exact: true }).click()
         await page
           .getByRole('img', { name: /Spacing over time/ })
           .first()

@@ -9,7 +9,7 @@ export function liveTests(stage: () => LiveStage): void {
     await stage().with(async ({ page, open }) => {
       await open('/rooms')
       await page.getByText('matchmaker: 0 waiting').waitFor()
-      await page.getByRole('row').getByText('open-duel').click()
+      await page.getByRole('row').getByText('open-duel', { exact: true }).click()
       const pane = page.getByRole('complementary', { name: 'Room' })
       await pane.getByText('2 of 4').waitFor()
       // The mode was given by the script, as a text that looks like HTML.
@@ -53,7 +53,7 @@ export function liveTests(stage: () => LiveStage): void {
   it('[H-LOG-4] [H-LOG-5] a match has its time line, from its opening to its end', async () => {
     await stage().with(async ({ page, open, complaints }) => {
       await open('/match-records')
-      await page.getByRole('row').getByText('finished-duel').click()
+      await page.getByRole('row').getByText('finished-duel', { exact: true }).click()
       const moments = page.getByRole('region', { name: 'Timeline' }).getByRole('listitem')
       await moments.last().getByText('closed').waitFor()
       const titles = (await moments.locator('.badge').allTextContents()).toSorted()
