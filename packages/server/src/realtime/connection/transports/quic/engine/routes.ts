@@ -44,7 +44,7 @@ export class Routes<Server = CoreServer> {
     const servers = new Set(known.map(({ server }) => server))
     const initial = readInitial(packet)
     if (initial === undefined && servers.size < 2 && this.#shut.size === 0) return [...servers]
-    const key = admissionKey(address, initial?.destination ?? idOf(packet))
+    const key = keyOf(packet, address)
     if (this.#shut.has(key)) return []
     const own = this.#byKey.get(key)
     if (own !== undefined) return [own]
@@ -55,7 +55,7 @@ export class Routes<Server = CoreServer> {
 
 /** The key of the connection that a packet is for. */
 export function keyOf(packet: Uint8Array, address: string): string {
-  return admissionKey(address, readInitial(packet)?.destination ?? idOf(packet))
+  return admissionKey(address, idOf(packet))
 }
 
 /** What a packet is addressed to: one with a long header says how long that is. */
