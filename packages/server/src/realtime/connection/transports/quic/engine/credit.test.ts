@@ -7,6 +7,8 @@ import { commands, datagramsMax, engineCounterNames, reports } from './engine.ts
 import { createEngine } from './engine-thread.ts'
 import { Peer } from './peer.ts'
 
+const at = { host: '127.0.0.1', address: '127.0.0.1:1', key: '', handle: 1 }
+
 test('[R-TR-3] what was read is reported with the next command, and by itself once it is much', async () => {
   const heard: [kind: number, value: number][][] = []
   let report = (_batch: Batch) => {}
@@ -43,7 +45,7 @@ test('[R-TR-3] what was read is reported with the next command, and by itself on
 
 test('[R-TR-3, R-QU-2] what has left is reported by the quarter of what the node may give', () => {
   const server = { send: () => true, datagram: () => true } as unknown as CoreServer
-  const peer = new Peer(1, { address: '127.0.0.1:1', key: '', server, handle: 1 })
+  const peer = new Peer(1, { ...at, server })
   const part = new Uint8Array(transportBufferBytesMax / 8)
   peer.send({ stream: 3, bytes: part, fin: false }, 0)
   expect(peer.takenToReport()).toBeUndefined()
@@ -67,7 +69,7 @@ test('[R-QU-7, R-BP-1] while the peer has a buffer to acknowledge the engine is 
   }
   const memoryOf = () => ({ unacknowledgedBytes: () => waiting })
   const server = { send, memoryOf } as unknown as CoreServer
-  const peer = new Peer(1, { address: '127.0.0.1:1', key: '', server, handle: 1 })
+  const peer = new Peer(1, { ...at, server })
   peer.send({ stream: 3, bytes: new Uint8Array(2 * transportBufferBytesMax), fin: true }, 0)
   expect(waiting).toBe(transportBufferBytesMax)
   expect(Math.max(...given)).toBe(16 * 1024)
@@ -82,7 +84,7 @@ test('[R-QU-7, R-BP-1] while the peer has a buffer to acknowledge the engine is 
 })
 
 test('[R-QU-5] of a paused peer 64 packets are kept, the first ones and the newest', () => {
-  const peer = new Peer(1, { address: '', key: '', server: {} as CoreServer, handle: 1 })
+  const peer = new Peer(1, { ...at, server: {} as CoreServer })
   peer.held = []
   const packets = Array.from({ length: 66 }, (_, at) => Uint8Array.of(at))
   const kept = packets.map((packet) => peer.hold(packet))
@@ -96,7 +98,7 @@ test('[R-QU-11, R-CLS-2] a close waits for what the peer has not acknowledged, a
   const memoryOf = () => ({ unacknowledgedBytes: () => waiting })
   const roundTripMs = () => 40
   const server = { send: () => true, memoryOf, roundTripMs } as unknown as CoreServer
-  const peer = new Peer(1, { address: '127.0.0.1:1', key: '', server, handle: 1 })
+  const peer = new Peer(1, { ...at, server })
   peer.send({ stream: 3, bytes: new Uint8Array(waiting), fin: false }, 500)
   peer.beginClose({ code: 4004, reason: new Uint8Array(), drains: true }, 520)
   expect(peer.closeAtMs()).toBe(1520)
@@ -108,7 +110,7 @@ test('[R-TR-3, R-QU-2] of datagrams that left while others wait each is reported
   let room = 10
   const datagram = () => room-- > 0
   const server = { datagram } as unknown as CoreServer
-  const peer = new Peer(1, { address: '127.0.0.1:1', key: '', server, handle: 1 })
+  const peer = new Peer(1, { ...at, server })
   for (let count = 0; count < datagramsMax; count += 1) peer.datagram(new Uint8Array(1))
   expect(peer.takenToReport()).toEqual({ value: 0, stream: 10 })
   expect(peer.flushDatagrams()).toBe(false)

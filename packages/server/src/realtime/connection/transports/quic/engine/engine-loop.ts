@@ -300,7 +300,8 @@ export class EngineLoop {
     // The engine is given no first packet that was not admitted.
     if (begun === undefined || admitted === undefined) return
     begun.splice(begun.indexOf(admitted), 1)
-    const peer = new Peer(admitted.id, { address, key: admitted.key, server, handle: connHandle })
+    const { id, key } = admitted
+    const peer = new Peer(id, { host, address, key, server, handle: connHandle })
     this.#peers.set(peer.id, peer)
     this.#byAddress.set(address, [...(this.#byAddress.get(address) ?? []), peer])
     this.#servers.add(peer)

@@ -54,11 +54,11 @@ export class Peer {
 
   constructor(
     id: number,
-    at: { address: string; key: string; server: CoreServer; handle: number },
+    at: { host: string; address: string; key: string; server: CoreServer; handle: number },
   ) {
     this.id = id
     this.address = at.address
-    this.group = limitGroupOf(hostOf(at.address)) ?? at.address
+    this.group = limitGroupOf(at.host) ?? at.address
     this.key = at.key
     this.server = at.server
     this.handle = at.handle
@@ -226,9 +226,4 @@ export class Peer {
     if (!how.drains) this.#chunks = []
     this.end ??= { ...how, byMs: nowMs + closeWaitMsMax }
   }
-}
-
-/** `1.2.3.4:5` or `[1::2]:5`. */
-function hostOf(address: string): string {
-  return address.slice(0, address.lastIndexOf(':')).replace(/^\[|\]$/g, '')
 }
