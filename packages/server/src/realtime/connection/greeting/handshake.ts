@@ -1,11 +1,6 @@
 import type { Envelope } from '@guildhall/contract'
-import {
-  type AuthRejection,
-  authBody,
-  authTokenBytesMax,
-  kinds,
-  WireError,
-} from '@guildhall/contract'
+import { type AuthRejection, authBody, authTokenBytesMax, kinds } from '@guildhall/contract'
+import { decoded } from '../../../kernel/play/decoded.ts'
 import { type Closing, closings, type ProtocolDetail, protocolError } from '../closing/closings.ts'
 
 /** Who gets in: anybody, only accounts by AUTH, or only accounts whatever comes first. */
@@ -71,10 +66,6 @@ export function readFirstFrame({ kind, body }: Envelope): FirstFrame | { token: 
   if (kind !== kinds.AUTH.first) return 'other_kind'
   if (body.length === 0) return 'empty_auth'
   if (body.length > authTokenBytesMax) return 'other_token'
-  try {
-    return { token: authBody.decode(body).access_token }
-  } catch (error) {
-    if (error instanceof WireError) return 'other_token'
-    throw error
-  }
+  const auth = decoded(authBody, body)
+  return auth === undefined ? 'other_token' : { token: auth.access_token }
 }
