@@ -87,7 +87,7 @@ export class Closings {
     })
   }
 
-  /** A packet for nobody: of one that was cut it is answered with its close. */
+  /** A packet is for nobody. One for a connection that was cut is answered with its close. */
   drop(packet: Uint8Array, address: string): void {
     const { clock, count, sendPacket } = this.#deps
     count('quic_packets_dropped_total', 1)

@@ -16,21 +16,27 @@ export class LastCloses {
   readonly #kept = new Map<string, Kept>()
 
   add(key: string, close: Uint8Array, nowMs: number): void {
-    for (const [oldest, { untilMs }] of this.#kept) {
-      if (untilMs > nowMs && this.#kept.size < keptMax) break
-      this.#kept.delete(oldest)
-    }
+    this.#forget(nowMs, keptMax - 1)
     const untilMs = nowMs + keptMs
     this.#kept.set(key, { close, untilMs, gapMs: againMs, atMs: nowMs + againMs })
   }
 
   /** Undefined for a packet of another connection, and while it is too soon. */
   answer(packet: Uint8Array, address: string, nowMs: number): Uint8Array | undefined {
+    this.#forget(nowMs, keptMax)
     if (this.#kept.size === 0) return undefined
     const kept = this.#kept.get(keyOf(packet, address))
-    if (kept === undefined || nowMs < kept.atMs || nowMs >= kept.untilMs) return undefined
+    if (kept === undefined || nowMs < kept.atMs) return undefined
     kept.gapMs *= 2
     kept.atMs = nowMs + kept.gapMs
     return kept.close
+  }
+
+  /** The oldest come first: those whose time is over go, and those beyond `max`. */
+  #forget(nowMs: number, max: number): void {
+    for (const [oldest, { untilMs }] of this.#kept) {
+      if (untilMs > nowMs && this.#kept.size <= max) return
+      this.#kept.delete(oldest)
+    }
   }
 }
