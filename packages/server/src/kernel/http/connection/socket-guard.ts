@@ -76,7 +76,7 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     if (traffic === undefined) return true
     if (traffic.refuseThen !== undefined || socket.destroyed) return false
     if (traffic.unanswered.length < unansweredMax) return true
-    refuseBroken(socket, 'too many requests without an answer')
+    refuseInTurn(socket, 'too many requests without an answer')
     socket.prependOnceListener('close', withoutStacks)
     return false
   }
@@ -128,8 +128,8 @@ export function createSocketGuard(deps: SocketGuardDeps) {
     socket.end(unparsableAnswer(deps.newRequestId(), deps.headers), () => socket.destroy())
   }
 
-  /** Refuses broken bytes in their turn: behind the answers that the connection still owes. */
-  function refuseBroken(socket: Duplex, reason: string): void {
+  /** Refuses what came last in its turn: behind the answers that the connection still owes. */
+  function refuseInTurn(socket: Duplex, reason: string): void {
     const traffic = traffics.get(socket)
     if (traffic === undefined || mayAnswer(traffic)) {
       refuse(socket, reason)
@@ -170,11 +170,11 @@ export function createSocketGuard(deps: SocketGuardDeps) {
       const reason = error.code ?? ''
       // Anything but the HTTP parser has nobody left to answer: timeouts, resets, TLS.
       if (!reason.startsWith('HPE_') || !socket.writable) socket.destroy(error)
-      else refuseBroken(socket, reason)
+      else refuseInTurn(socket, reason)
     })
     // Without a listener the connection would close without a word.
     server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
-      refuseBroken(socket, 'CONNECT')
+      refuseInTurn(socket, 'CONNECT')
     })
     // An expectation that the server does not know is not met, but no reason to fail.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))
