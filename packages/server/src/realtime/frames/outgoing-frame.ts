@@ -34,11 +34,9 @@ export function outgoingFrame(kind: number, body: Uint8Array): OutgoingFrame {
  */
 export function responseFrame({ request_id, ok, payload }: RpcResponse): OutgoingFrame {
   const head = rpcResponseBody.encode({ request_id, ok, payload: noPayload })
-  const length = head.length + payload.length
-  const whole = Buffer.allocUnsafeSlow(headroom + frameHeaderBytes + length)
+  const whole = Buffer.allocUnsafeSlow(headroom + frameHeaderBytes + head.length + payload.length)
   const bytes = whole.subarray(headroom)
-  bytes.writeUInt32BE(kindBytes + length, 0)
-  bytes.writeUInt16BE(kinds.RPC_RESPONSE.first, 4)
+  writeHeader(bytes, kinds.RPC_RESPONSE.first)
   bytes.set(head, frameHeaderBytes)
   bytes.set(payload, frameHeaderBytes + head.length)
   return { bytes, mergeKey: 0, message: undefined, headroom }
@@ -54,16 +52,20 @@ const headroom = 10
  */
 export function positionFrame(participant: number, position: Uint8Array): OutgoingFrame {
   const bytes = Buffer.allocUnsafe(frameHeaderBytes + idBytes + position.length)
-  bytes.writeUInt32BE(kindBytes + idBytes + position.length, 0)
-  bytes.writeUInt16BE(kinds.PEER_POSITION.first, 4)
+  writeHeader(bytes, kinds.PEER_POSITION.first)
   bytes.writeUInt32BE(Math.floor(participant / 2 ** 32), 6)
   bytes.writeUInt32BE(participant % 2 ** 32, 10)
   bytes.set(position, frameHeaderBytes + idBytes)
   return { bytes, mergeKey: participant, message: undefined }
 }
 
-const kindBytes = 2
 const idBytes = 8
+const lengthBytes = 4
+
+function writeHeader(frame: Buffer, kind: number): void {
+  frame.writeUInt32BE(frame.length - lengthBytes, 0)
+  frame.writeUInt16BE(kind, lengthBytes)
+}
 
 /** The kind, behind the length. */
 export function kindOf({ bytes }: OutgoingFrame): number {
