@@ -94,7 +94,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     upgrade: deps.upgrade,
     onRefused: (reason) => {
       counters.http_requests_total += 1
-      log.debug('bytes that are no request were refused', { reason })
+      log.debug('bytes of a connection were refused', { reason })
     },
   })
   const answers = new ReadyAnswers(clock)

@@ -30,7 +30,7 @@ function refusal(code: ErrorCode, text: string | undefined, retryAfterSec: numbe
   return { code, status, retryAfterSec: Math.max(1, Math.ceil(retryAfterSec ?? 1)), body }
 }
 
-/** The answer to bytes that are no HTTP request: written to the bare socket, which then closes. */
+/** The answer to bytes that are refused: written to the bare socket, which then closes. */
 export function unparsableAnswer(requestId: string, extra: Record<string, string>): string {
   const body = JSON.stringify({ code: 'invalid_request', message: 'invalid request' })
   const headers = {

@@ -9,10 +9,10 @@ export type SocketGuardDeps = {
   /** How long a client may take no byte of an answer. */
   writeTimeoutMs: number
   newRequestId(): string
-  /** Headers of the answer to bytes that are no request. */
+  /** Headers of the answer to bytes that are refused. */
   headers: Record<string, string>
   upgrade: Upgrade | undefined
-  /** Called when such bytes were answered. */
+  /** Called when that answer was given. */
   onRefused(reason: string): void
 }
 
@@ -36,7 +36,7 @@ type Traffic = {
   refuseThen?: () => void
 }
 
-/** Looks after what lies below requests: connections, upgrades, and bytes that are no request. */
+/** Looks after what lies below requests: connections, upgrades, and bytes that are refused. */
 export function createSocketGuard(deps: SocketGuardDeps) {
   /**
    * By connection, since a Set of all running requests would keep each of them alive: it makes a
