@@ -26,5 +26,6 @@ test('[R-LIM-3] what clients break costs no stack, and other errors find theirs 
       body,
     ),
   ).toThrow('a bug')
+  expect(thrown.at(-1)?.stack).toContain('decoded.test.ts')
   expect(Error.stackTraceLimit).toBe(frames)
 })

@@ -14,8 +14,9 @@ export function decoded<Value>(
     return codec.decode(body)
   } catch (error) {
     if (error instanceof WireError) return undefined
-    throw error
   } finally {
     Error.stackTraceLimit = frames
   }
+  // A bug is thrown once more, with where it is.
+  return codec.decode(body)
 }
