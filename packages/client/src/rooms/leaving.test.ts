@@ -12,17 +12,14 @@ function sendLeave(peer: Peer, room_id = 7): void {
   peer.send(kinds.ROOM_LEAVE.first, roomReferenceBody.encode({ room_id }))
 }
 
-async function inRoom() {
+/** Who has left a room to which the next link returns; the link is lost. */
+async function leftBehind() {
   const bench = await openConnected()
-  const joining = bench.connection.rooms.join(7)
-  await bench.peer.nextOf(kinds.ROOM_ENTER.first)
-  sendJoined(bench.peer)
+  const { connection, peer, server } = bench
+  const joining = connection.rooms.join(7)
+  await peer.nextOf(kinds.ROOM_ENTER.first)
+  sendJoined(peer)
   await joining
-  return bench
-}
-
-it('[R-SDK-11] [R-RET-4] who has left a room leaves it again where a link returns to it', async () => {
-  const { connection, peer, host, server } = await inRoom()
   const leaving = connection.rooms.leave()
   await peer.nextOf(kinds.ROOM_LEAVE.first)
   sendLeave(peer)
@@ -30,6 +27,18 @@ it('[R-SDK-11] [R-RET-4] who has left a room leaves it again where a link return
   server.greet = (next) => next.accept({ room: { room_id: 7 } })
   peer.cut()
   await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  return bench
+}
+
+/** What comes up to the first of this kind. */
+async function kindsUntil(peer: Peer, kind: number): Promise<number[]> {
+  const sent: number[] = []
+  while (!sent.includes(kind)) sent.push((await peer.next()).kind)
+  return sent
+}
+
+it('[R-SDK-11] [R-RET-4] who has left a room leaves it again where a link returns to it', async () => {
+  const { connection, host, server } = await leftBehind()
   host.advance(250)
   const next = await server.connection()
   await next.nextOf(kinds.ROOM_LEAVE.first)
@@ -46,9 +55,7 @@ it('[R-SDK-11] [R-RET-4] who has left a room leaves it again where a link return
   const last = await server.connection()
   await vi.waitFor(() => expect(connection.state).toBe('open'))
   connection.send(100, 'behind a leave')
-  const sent: number[] = []
-  while (!sent.includes(100)) sent.push((await last.next()).kind)
-  expect(sent).not.toContain(kinds.ROOM_LEAVE.first)
+  expect(await kindsUntil(last, 100)).not.toContain(kinds.ROOM_LEAVE.first)
   expect(connection.rooms.current).toBe(room)
 })
 
@@ -68,34 +75,21 @@ it('[R-SDK-17] [R-RET-4] what a lost link has not undone is undone on the next o
   const next = await server.connection()
   await vi.waitFor(() => expect(connection.state).toBe('open'))
   connection.send(100, 'behind a leave')
-  const sent: number[] = []
-  while (!sent.includes(100)) sent.push((await next.next()).kind)
-  expect(sent).toContain(kinds.ROOM_LEAVE.first)
+  expect(await kindsUntil(next, 100)).toContain(kinds.ROOM_LEAVE.first)
   sendLeave(next)
   await vi.waitFor(() => expect(connection.rooms.current).toBe(null))
 })
 
 it('[R-SDK-11] [R-RET-4] who has left a room and waits for another one is in that one', async () => {
-  const { connection, peer, host, server } = await inRoom()
-  const leaving = connection.rooms.leave()
-  await peer.nextOf(kinds.ROOM_LEAVE.first)
-  sendLeave(peer)
-  await leaving
-  server.greet = (next) => next.accept({ room: { room_id: 7 } })
-  peer.cut()
-  await vi.waitFor(() => expect(connection.state).toBe('reconnecting'))
+  const { connection, host, server } = await leftBehind()
   const joining = connection.rooms.join(8)
   host.advance(250)
   const next = await server.connection()
-  const sent: number[] = []
-  while (!sent.includes(kinds.ROOM_ENTER.first)) sent.push((await next.next()).kind)
-  expect(sent).toContain(kinds.ROOM_LEAVE.first)
+  expect(await kindsUntil(next, kinds.ROOM_ENTER.first)).toContain(kinds.ROOM_LEAVE.first)
   sendLeave(next)
   sendJoined(next, 8)
   const room = await joining
   connection.send(100, 'behind it')
-  const later: number[] = []
-  while (!later.includes(100)) later.push((await next.next()).kind)
-  expect(later).not.toContain(kinds.ROOM_LEAVE.first)
+  expect(await kindsUntil(next, 100)).not.toContain(kinds.ROOM_LEAVE.first)
   expect(connection.rooms.current).toBe(room)
 })
