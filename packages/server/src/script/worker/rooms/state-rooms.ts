@@ -74,7 +74,7 @@ export class StateRooms {
   /** The room whose handlers the call takes its turn among; null for a call of none. */
   laneOf(call: CallRecord): number | null {
     if (call.hook === hookCode.state_restore) return call.room_id
-    // One that is yet to be made again has its calls wait.
+    // One whose state is being made has its calls wait.
     const room = this.#roomOf(call) ?? this.#roomOf(call, { rooms: this.#making })
     if (room === undefined) return null
     if (call.hook === hookCode.on_rpc && room.definition.methods[call.text ?? ''] === undefined) {
@@ -247,10 +247,9 @@ export class StateRooms {
 
   #create(call: CallRecord): unknown {
     const { options, ...identity } = payloadOf(call) as StateRoomIdentity & { options: unknown }
-    const definition = this.#deps.registry.rooms[identity.definition]
-    if (definition?.create === undefined) throw new StateProblem('there is no such definition')
     const { room_id, match_id, name } = identity
     const room = this.#newRoom(identity, 0)
+    const { definition } = room
     const made = definition.create({ ...context(call), room_id, match_id, name, options }, options)
     return then(made, (result) => {
       const { state, label } = pairOf(result)
@@ -265,12 +264,11 @@ export class StateRooms {
       seq: number
       members: RoomMember[]
     }
-    const definition = this.#deps.registry.rooms[identity.definition]
-    if (definition === undefined) throw new StateProblem('there is no such definition')
     const room = this.#newRoom(identity, seq)
     room.setState(state)
     for (const member of members) room.enter(Object.freeze(member))
-    const made = definition.restore === undefined ? state : definition.restore(state, room.face)
+    const { definition, face } = room
+    const made = definition.restore === undefined ? state : definition.restore(state, face)
     return then(made, (result) => {
       this.#begin(room, result, identity.label)
       return {}
