@@ -46,7 +46,7 @@ const semicolon = ';'.charCodeAt(0)
 function partsOf(mappings: string): Int32Array {
   // A part has one character at least, and another one behind it.
   const parts = new Int32Array(numbersOfPart * Math.ceil((mappings.length + 1) / 2))
-  /** Column, source, and line and column there. */
+  /** Column, source, line and column there, and name. */
   const sums = new Int32Array(5)
   let [line, field, value, shift, length] = [0, 0, 0, 0, 0]
   for (let at = 0; at <= mappings.length; at += 1) {
@@ -60,9 +60,10 @@ function partsOf(mappings: string): Int32Array {
         length += numbersOfPart
       }
       field = 0
-      if (code === comma) continue
-      line += 1
-      sums[0] = 0
+      if (code === semicolon) {
+        line += 1
+        sums[0] = 0
+      }
       continue
     }
     const digit = digits[code] ?? 0
