@@ -84,11 +84,15 @@ function shareByNames(texts: Map<string, string>, groups: ReadonlyMap<string, st
     const redirected = text.replaceAll(takes, (line, names: string | undefined, from: string) => {
       const group = groups.get(from)
       if (group === undefined || group === groups.get(file)) return line
-      if (names === undefined) return `import "./${group}";`
+      const lines = given.get(group) ?? new Set()
+      given.set(group, lines)
+      if (names === undefined) {
+        lines.add(`import './${from}'`)
+        return `import "./${group}";`
+      }
       const renamed = names.replaceAll(/([\w$]+)( as [\w$]+)?/g, (_name, name: string, as = '') => {
         const shared = `${name}_${parts.indexOf(from)}`
-        const lines = given.get(group) ?? new Set()
-        given.set(group, lines.add(`export { ${name} as ${shared} } from './${from}'`))
+        lines.add(`export { ${name} as ${shared} } from './${from}'`)
         return `${shared}${as || ` as ${name}`}`
       })
       return `import {${renamed}} from "./${group}";`
