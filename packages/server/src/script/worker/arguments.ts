@@ -39,7 +39,7 @@ export function copyArguments(
   given: readonly unknown[],
 ): Plain[] {
   const { args, operations } = row
-  const copier = new Copier({ row })
+  const copier = new Copier(row)
   const listAt = operations === undefined ? -1 : keys(args).indexOf(operations)
   try {
     let count = given.length
@@ -61,7 +61,7 @@ export function copyArguments(
 /** A JSON value of the script: like an argument, but without bytes and anything undefined. */
 export function copyJson(name: string, value: unknown): Plain {
   try {
-    return new Copier({ isJson: true }).copy(value, 0)
+    return new Copier().copy(value, 0)
   } catch (error) {
     if (error instanceof GuildhallError) throw invalidArgument(`${name}: ${error.message}`)
     throw invalidArgument(`${name}: the value cannot be read`)
@@ -145,25 +145,20 @@ export function expectText(text: string): void {
   if (!Reflect.apply(isWellFormed, text, [])) throw invalidArgument('a text has a lone surrogate')
 }
 
-type Copied = {
-  /** Refuses what JSON cannot say: bytes, and members that are undefined. */
-  isJson?: boolean
-  /** The function whose arguments are copied. */
-  row?: Pick<ScriptFunction, 'args'>
-}
-
 /** Copies the values of one call. */
 class Copier {
-  readonly #isJson: boolean
-  readonly #row: Copied['row']
+  readonly #row: Pick<ScriptFunction, 'args'> | undefined
   /** Known from the first bytes on: to find it out takes longer than to copy most of them. */
   #takesBytes: boolean | undefined
   #chars = 0
   /** Which of several operations is being copied. */
   index: number | undefined
 
-  constructor({ isJson = false, row }: Copied) {
-    this.#isJson = isJson
+  /**
+   * @param row the function whose arguments are copied; without one it is JSON, which has neither
+   *   bytes nor anything undefined
+   */
+  constructor(row?: Pick<ScriptFunction, 'args'>) {
     this.#row = row
   }
 
@@ -181,7 +176,7 @@ class Copier {
   copy(value: unknown, level: number): Plain {
     switch (typeof value) {
       case 'undefined':
-        if (this.#isJson) throw invalidArgument('undefined is no JSON')
+        if (this.#row === undefined) throw invalidArgument('undefined is no JSON')
         return value
       case 'boolean':
         return value
@@ -210,9 +205,9 @@ class Copier {
   #copyObject(value: object, level: number): Plain {
     if (level >= levelsMax) throw invalidArgument('an argument has more than 64 levels')
     if (value instanceof Uint8Array) {
-      if (this.#isJson) throw invalidArgument('bytes are no JSON')
+      if (this.#row === undefined) throw invalidArgument('bytes are no JSON')
       this.#count(value.length)
-      this.#expectBytes(level)
+      this.#expectBytes(this.#row, level)
       return new Uint8Array(value)
     }
     if (isArray(value)) {
@@ -231,8 +226,8 @@ class Copier {
   }
 
   /** The node would look at each of them as at a member of an object. */
-  #expectBytes(level: number): void {
-    this.#takesBytes ??= this.#row !== undefined && takesBytes(this.#row)
+  #expectBytes(row: Pick<ScriptFunction, 'args'>, level: number): void {
+    this.#takesBytes ??= takesBytes(row)
     if (level === 0 || !this.#takesBytes) throw invalidArgument('bytes cannot be an argument')
   }
 
