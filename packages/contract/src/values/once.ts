@@ -36,8 +36,7 @@ export function readRows<Rows extends Readonly<Record<string, object>>>(
 function readRow(row: object): object {
   const read = {}
   for (const [member, value] of Object.entries(row)) {
-    const get = typeof value === 'function' ? once(value) : undefined
-    const property = get === undefined ? { value } : { get }
+    const property = typeof value === 'function' ? { get: once(value) } : { value }
     Object.defineProperty(read, member, { enumerable: true, ...property })
   }
   return read
