@@ -121,7 +121,7 @@ export const freeJson = z
 
 /**
  * Makes what such a function gives for the same arguments one schema: there are a thousand fields,
- * and a start builds them all.
+ * and few rules.
  */
 export function shared<A extends readonly unknown[], S>(make: (...given: A) => S) {
   const made = new Map<string, S>()
