@@ -20,6 +20,7 @@ export type RoomDefinition = {
   readonly tickHz: number
   readonly syncHz: number
   readonly decimals: StateDecimals | undefined
+  readonly create: Fn
   readonly kinds: { readonly [kind: number]: Fn }
   readonly methods: { readonly [method: string]: Fn }
   /** The state notes writes; only where handlers share their values with the worker. */
