@@ -62,10 +62,10 @@ export class ScriptWorker {
   #profiled: Deferred<string | undefined> | undefined
   #state: 'starting' | 'serving' | 'ended' = 'starting'
   #pings = 0
-  /** The ping that is not answered, and how many batches were sent before it. */
   #inspectorPort: number | undefined
   #cpuUs = 0
   #isAttached = false
+  /** The ping that is not answered, and how many batches were sent before it. */
   #openPing: { readonly n: number; readonly batches: number } | undefined
   #batchesSent = 0
   #batchesAnswered = 0
