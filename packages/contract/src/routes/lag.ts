@@ -88,6 +88,8 @@ export const LagQuality = once(() =>
 )
 export type LagQuality = z.output<ReturnType<typeof LagQuality>>
 
+const forAdmins = { description: 'Only for admins' }
+
 export const LagReport = once(() =>
   z.strictObject({
     report_id: z.string(),
@@ -97,7 +99,7 @@ export const LagReport = once(() =>
     analyzer_version: count,
     options_hash: z.string(),
     status: z.enum(lagOutcomes),
-    raw_available: z.boolean().optional().meta({ description: 'Only for admins' }),
+    raw_available: z.boolean().optional().meta(forAdmins),
     created_at_unix_ms: unixMs,
     quality: LagQuality().nullable(),
     summaries: z.array(LagSummary()),
@@ -113,8 +115,6 @@ export const LagReport = once(() =>
   }),
 )
 export type LagReport = z.output<ReturnType<typeof LagReport>>
-
-const forAdmins = { description: 'Only for admins' }
 
 export const LagCapture = once(() =>
   z.strictObject({
