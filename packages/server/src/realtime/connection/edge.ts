@@ -17,6 +17,7 @@ import { createServerTime } from './dispatch/server-time.ts'
 import { handshakePolicy } from './greeting/handshake.ts'
 import { createReadingPauses } from './inbound/reading-pauses.ts'
 import { createScriptTurns } from './inbound/script-turns.ts'
+import { TurnShares } from './inbound/turn-shares.ts'
 import { PlayerConnection } from './player-connection.ts'
 import type { RecordingClients } from './recording/recording-clients.ts'
 import { createRpc } from './rpc/rpc.ts'
@@ -174,6 +175,7 @@ function createConnectionDeps(parts: Parts): ConnectionDeps {
       maxEnvelopeBytes: config.limits.max_envelope_bytes,
     }),
     heldForScript: { bytes: 0 },
+    turnShares: new TurnShares(),
     isForScript: (envelope, place) =>
       isForScript(place.elsewhere === true ? anyKind : play.script, envelope, place),
     awaitRate: pauses.awaitRate,

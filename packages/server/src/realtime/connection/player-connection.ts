@@ -89,10 +89,7 @@ export class PlayerConnection
   }
 
   receivedDatagram(datagram: Uint8Array): void {
-    const envelope = this.#inbound.datagram(datagram, this.#phase.name === 'live')
-    if (envelope === undefined || this.#phase.name !== 'live') return
-    this.#lived?.observer?.received(envelope.kind, true, envelope.body.length)
-    this.#phase.takeDatagram(envelope)
+    this.#inbound.datagram(datagram, this.#phase.name === 'live')
   }
 
   violated(detail: ProtocolDetail): void {
@@ -104,7 +101,8 @@ export class PlayerConnection
   }
 
   ponged(): void {
-    if (this.#phase.name === 'live') this.#phase.ponged()
+    const isAnswer = this.#phase.name === 'live' && this.#phase.ponged()
+    if (!isAnswer) this.pinged(0)
   }
 
   drained(): void {
@@ -112,14 +110,14 @@ export class PlayerConnection
   }
 
   ending(end: PeerEnd): void {
-    if (this.#isClosing()) return
+    if (this.#isClosing() || this.#inbound.defers(() => this.ending(end))) return
     const closing = this.#newClosing(closings.shutdown)
     this.#shut({ name: 'closing', closing }, end === 'lost' ? 'kept' : 'none')
     closing.beginParting()
   }
 
   closed(confirmed = false): void {
-    if (this.#phase.name === 'gone') return
+    if (this.#phase.name === 'gone' || this.#inbound.defers(() => this.closed(confirmed))) return
     if (confirmed && this.#slowSessionId !== undefined) {
       this.#deps.lastCloses.remove(this.#slowSessionId)
     }
@@ -136,6 +134,12 @@ export class PlayerConnection
     this.#lived?.observer?.received(envelope.kind, false, envelope.body.length)
     if (phase.name === 'live') phase.take(envelope)
     else if (phase.name === 'greeting') phase.greeting.take(envelope)
+  }
+
+  takeDatagram(envelope: Envelope): void {
+    if (this.#phase.name !== 'live') return
+    this.#lived?.observer?.received(envelope.kind, true, envelope.body.length)
+    this.#phase.takeDatagram(envelope)
   }
 
   broken(detail: ProtocolDetail): void {

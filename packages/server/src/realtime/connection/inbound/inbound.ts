@@ -7,14 +7,16 @@ import type { Connection } from '../transports/transport.ts'
 import { InboundStreams } from './inbound-streams.ts'
 import { ScriptLine } from './script-line.ts'
 import { TokenBuckets } from './token-buckets.ts'
+import { type ShareWaiter, shareOf, shareOfTurn, type TurnShares } from './turn-shares.ts'
 
 /** Why no envelopes are taken; they are again when no reason is left. */
-export const pauseReasons = { handshake: 1, rate: 2, script: 4, join: 8 } as const
+export const pauseReasons = { handshake: 1, rate: 2, script: 4, join: 8, turn: 16 } as const
 export type PauseReason = keyof typeof pauseReasons
 
 /** Who gets the envelopes of one connection. */
 export type InboundConsumer = {
   take(envelope: Envelope): void
+  takeDatagram(envelope: Envelope): void
   /** All envelopes are taken and the stream cannot go on; reported again at every later `pump`. */
   broken(detail: ProtocolDetail): void
   /** The rate is used up; somebody has to call `refill` from time to time. */
@@ -27,6 +29,7 @@ export type InboundDeps = {
   limits: TransportLimits
   clock: Clock
   metrics: GatewayMetrics
+  turnShares: TurnShares
   /** Bytes that all connections hold for the script. */
   heldForScript: { bytes: number }
 }
@@ -38,8 +41,16 @@ export type InboundDeps = {
  */
 const held = { lineBytes: 4 * 1024 * 1024, bytes: 16 * 1024 * 1024, shareOfQueued: 1 / 4 }
 
+/** A piece so small that completes no frame counts like an envelope, because it costs as much. */
+const crumbBytesMax = 256
+/** Behind frames that wait for their turn so much is read, and in so many pieces. */
+const waitingBytesMax = 64 * 1024
+const waitingPiecesMax = 256
+/** Datagrams that may wait for their turn; further ones are lost. */
+const waitingDatagramsMax = 1024
+
 /** The receiving half of one connection: cuts frames, keeps to the rate, stops and goes on. */
-export class Inbound {
+export class Inbound implements ShareWaiter {
   readonly #connection: Connection
   readonly #consumer: InboundConsumer
   readonly #deps: InboundDeps
@@ -50,6 +61,13 @@ export class Inbound {
   readonly #line = new ScriptLine()
   #heldBytes = 0
   #buckets: TokenBuckets | undefined
+  /** The turn in which it took something last, and what is left of its share of that. */
+  #turn = -1
+  #shareLeft = 0
+  #datagrams: Envelope[] | undefined
+  #waitingPieces = 0
+  /** What the transport reported while frames waited for their turn. */
+  #reports: (() => void)[] | undefined
   #pauses = 0
   /** Since when the transport is not read. */
   #pausedAtMs: number | undefined
@@ -68,9 +86,16 @@ export class Inbound {
     if (this.#stopped) return
     this.#deps.metrics.bytes_in_total += bytes.length
     if (this.#brokenBy !== undefined) return
+    const bytesBefore = this.#streams.pendingBytes
     this.#streams.push(stream, bytes)
     this.pump()
-    if (this.#pauses !== 0) this.#read()
+    if (this.#pauses === 0) {
+      const isCrumb = bytes.length < crumbBytesMax
+      if (isCrumb && this.#streams.pendingBytes === bytesBefore + bytes.length) this.spend(0)
+      return
+    }
+    this.#waitingPieces += 1
+    this.#read()
   }
 
   /** The peer has ended a stream. */
@@ -85,22 +110,32 @@ export class Inbound {
     this.#connection.readAllStreams?.()
   }
 
-  /** The envelope of a datagram, if it is taken; one that is not is lost, and counted. */
-  datagram(bytes: Uint8Array, isLive: boolean): Envelope | undefined {
-    if (this.#stopped || this.#brokenBy !== undefined) return undefined
+  /** Gives the consumer the envelope of a datagram; one that is not taken is lost, and counted. */
+  datagram(bytes: Uint8Array, isLive: boolean): void {
+    if (this.#stopped || this.#brokenBy !== undefined) return
     const { metrics } = this.#deps
     metrics.bytes_in_total += bytes.length
-    if ((this.#pauses & ~pauseReasons.script) !== 0 || !isLive) {
+    const isLimited = (this.#pauses & ~(pauseReasons.script | pauseReasons.turn)) !== 0
+    if (isLimited || !isLive || this.#datagrams?.length === waitingDatagramsMax) {
       metrics.datagram_limited_total += 1
-      return undefined
+      return
     }
     this.spend(bytes.length)
     const [high, low] = bytes
     if (high === undefined || low === undefined) {
       metrics.decode_errors_total += 1
-      return undefined
+      return
     }
-    return { kind: (high << 8) | low, body: bytes.subarray(2) }
+    const envelope = { kind: (high << 8) | low, body: bytes.subarray(2) }
+    this.#beginTurn()
+    if (this.#shareLeft > 0) {
+      this.#shareLeft -= shareOf(envelope)
+      this.#consumer.takeDatagram(envelope)
+    } else {
+      this.#datagrams ??= []
+      this.#datagrams.push(envelope)
+      this.#awaitTurn()
+    }
   }
 
   /** The stream ends here; what was received before is still taken. */
@@ -111,22 +146,61 @@ export class Inbound {
     this.pump()
   }
 
-  /** Gives the consumer every envelope that is there, until somebody pauses or stops. */
+  /** Gives the consumer the envelopes that are there, until somebody pauses or stops. */
   pump(): void {
     if (this.#pumping) return
     this.#pumping = true
+    this.#beginTurn()
     try {
       while (this.#pauses === 0 && !this.#stopped) {
+        if (this.#shareLeft <= 0 && this.#hasMore()) {
+          this.#awaitTurn()
+          break
+        }
         const envelope = this.#backlog?.shift() ?? this.#cut()
-        if (envelope !== undefined) this.#consumer.take(envelope)
-        else if (this.#brokenBy !== undefined) this.#consumer.broken(this.#brokenBy)
-        if (envelope === undefined) break
+        if (envelope === undefined) {
+          if (this.#brokenBy !== undefined) this.#consumer.broken(this.#brokenBy)
+          break
+        }
+        this.#shareLeft -= shareOf(envelope)
+        this.#consumer.take(envelope)
       }
     } finally {
       this.#pumping = false
     }
     if (this.#backlog?.length === 0) this.#backlog = undefined
     if (!this.#stopped) this.#streams.watch(this.#deps.clock)
+  }
+
+  /** Goes on with what waited for this turn. */
+  takeShare(): void {
+    this.#pauses &= ~pauseReasons.turn
+    this.#waitingPieces = 0
+    this.#beginTurn()
+    const datagrams = this.#datagrams ?? []
+    while (this.#shareLeft > 0 && !this.#stopped) {
+      const envelope = datagrams.shift()
+      if (envelope === undefined) break
+      this.#shareLeft -= shareOf(envelope)
+      this.#consumer.takeDatagram(envelope)
+    }
+    if (datagrams.length === 0) this.#datagrams = undefined
+    else if (!this.#stopped) this.#awaitTurn()
+    this.pump()
+    if (!this.#awaitsTurnOnly()) {
+      const reports = this.#reports ?? []
+      this.#reports = undefined
+      for (const report of reports) report()
+    }
+    this.#read()
+  }
+
+  /** Keeps a report that comes behind frames which wait for their turn; false if it need not. */
+  defers(report: () => void): boolean {
+    if (!this.#awaitsTurnOnly()) return false
+    this.#reports ??= []
+    this.#reports.push(report)
+    return true
   }
 
   /** The envelopes that are already there, up to `max`, without giving them to the consumer. */
@@ -223,6 +297,7 @@ export class Inbound {
   stop(): void {
     this.#stopped = true
     this.#backlog = undefined
+    this.#datagrams = undefined
     this.#line.clear()
     this.#hold(0)
     if (!this.isRead) this.#connection.resumeReading()
@@ -234,7 +309,8 @@ export class Inbound {
     const waits = this.hasLine
     this.#hold(waits ? this.#line.bytes + this.#streams.pendingBytes : 0)
     const readBeyond = waits ? pauseReasons.script | pauseReasons.rate : pauseReasons.script
-    const wanted = (this.#pauses & ~readBeyond) === 0 && !this.#holdsTooMuch()
+    const stops = this.#pauses & ~readBeyond & ~pauseReasons.turn
+    const wanted = stops === 0 && !this.#holdsTooMuch() && !this.#hasFullTurn()
     if (wanted === this.isRead) return
     const nowMs = this.#deps.clock.monotonicMs()
     if (this.#pausedAtMs === undefined) {
@@ -246,6 +322,33 @@ export class Inbound {
       this.#connection.resumeReading()
       this.#consumer.readAgain(pausedMs)
     }
+  }
+
+  #beginTurn(): void {
+    const turn = this.#deps.turnShares.turn()
+    if (turn === this.#turn) return
+    this.#turn = turn
+    this.#shareLeft = shareOfTurn
+  }
+
+  #awaitTurn(): void {
+    this.#pauses |= pauseReasons.turn
+    this.#deps.turnShares.await(this)
+  }
+
+  #hasMore(): boolean {
+    return this.#backlog !== undefined || this.#streams.pendingBytes > 0
+  }
+
+  /** Whether the share of a turn is all that it waits for. */
+  #awaitsTurnOnly(): boolean {
+    return this.#pauses === pauseReasons.turn && !this.#stopped
+  }
+
+  #hasFullTurn(): boolean {
+    if ((this.#pauses & pauseReasons.turn) === 0) return false
+    const { pendingBytes } = this.#streams
+    return pendingBytes >= waitingBytesMax || this.#waitingPieces >= waitingPiecesMax
   }
 
   #hold(bytes: number): void {

@@ -1,5 +1,6 @@
 import { encodeFrame, kinds, rpcRequestBody } from '@guildhall/contract'
 import { afterEach, expect, test } from 'vitest'
+import { afterOthers } from '../../../kernel/clock.ts'
 import type { RpcOutcome } from '../../../kernel/play/calls.ts'
 import type { TransportLimits } from '../../config.ts'
 import {
@@ -43,7 +44,7 @@ test('[R-LIM-6] one connection has a bounded number of messages with the script'
   expect(script.calls).toHaveLength(64)
   sendMany(other, 1)
   await expect.poll(() => script.calls, waiting).toHaveLength(65)
-  for (let settled = 0; settled < 501; settled += 1) script.settleOne()
+  await settleAll(script, 501)
   const order = script.calls.flatMap((call) => (call.hook === 'message' ? call.body[0] : []))
   expect(order.filter((_, at) => at !== 64)).toEqual(Array.from({ length: 500 }, (_, n) => n % 256))
 })
@@ -108,13 +109,12 @@ test('[R-LIM-6] a peer that sends on while it waits is read up to a bound', asyn
   const script = await startSlow(16, unlimited)
   const peer = await acceptPeer()
   const frames = encodeFrame(game, new Uint8Array(60_000))
-  for (let sent = 0; sent < 16; sent += 1) peer.events.received(0, frames)
+  for (let sent = 0; sent < 16; sent += 1) await bring(peer, frames)
   expect(script.calls).toHaveLength(16)
   let held = 0
-  for (; !peer.isPaused && held < 1000; held += 1) peer.events.received(0, frames)
+  for (; !peer.isPaused && held < 1000; held += 1) await bring(peer, frames)
   expect(held).toBe(280)
-  while (script.settleOne()) {}
-  expect(script.calls).toHaveLength(16 + held)
+  await settleAll(script, 16 + held)
   expect(peer.isPaused).toBe(false)
 })
 
@@ -134,19 +134,22 @@ test('[R-LIM-6] a peer that is not read any more and vanishes is missed at once'
 
 test('[R-LIM-6] all connections together hold a bounded number of bytes for the script', async () => {
   const script = await startSlow(16, { ...unlimited, max_queued_bytes_total: 32 * 1024 * 1024 })
-  const peers = []
+  const peers: StreamsConnection[] = []
   for (let count = 0; count < 12; count += 1) peers.push(await acceptPeer())
   const frames = encodeFrame(game, new Uint8Array(60_000))
   for (const peer of peers) {
-    for (let sent = 0; sent < 17 && !peer.isPaused; sent += 1) peer.events.received(0, frames)
+    for (let sent = 0; sent < 17 && !peer.isPaused; sent += 1) await bring(peer, frames)
   }
   const paused = peers.filter(({ isPaused }) => isPaused)
   expect(paused.length).toBeGreaterThan(2)
   expect(paused.length).toBeLessThan(5)
   const [first] = peers
   first?.events.closed()
-  while (script.settleOne()) {}
-  expect(peers.filter(({ isPaused }) => isPaused)).toEqual([])
+  const stillPaused = () => {
+    while (script.settleOne()) {}
+    return peers.filter(({ isPaused }) => isPaused)
+  }
+  await expect.poll(stillPaused, waiting).toEqual([])
 })
 
 test('[R-LIV-1] a peer that waits for the script and is read has to answer pings', async () => {
@@ -220,6 +223,21 @@ async function acceptPeer(): Promise<StreamsConnection> {
   peer.events.received(0, encodeFrame(kinds.AUTH.first, new Uint8Array()))
   await expect.poll(() => peer.kinds(), waiting).toEqual([kinds.AUTH_RESULT.first])
   return peer
+}
+
+/** Bytes of a turn of their own. */
+async function bring(peer: StreamsConnection, bytes: Uint8Array): Promise<void> {
+  peer.events.received(0, bytes)
+  await afterOthers()
+}
+
+/** Settles calls until there were so many. */
+async function settleAll(script: SlowScript, count: number): Promise<void> {
+  const made = () => {
+    while (script.settleOne()) {}
+    return script.calls.length
+  }
+  await expect.poll(made, waiting).toBe(count)
 }
 
 /** So many messages of 7 bytes, in one write. */

@@ -127,8 +127,9 @@ export class LivePhase implements LiveConnection {
     if (this.#inbound.hasLine) this.#deps.scriptTurns.await(this.#connection)
   }
 
-  ponged(): void {
-    this.#liveness.ponged()
+  /** Whether it was asked for. */
+  ponged(): boolean {
+    return this.#liveness.ponged()
   }
 
   /** What could not be seen while nothing was read does not count against the peer. */

@@ -45,9 +45,12 @@ export class Liveness {
     return true
   }
 
-  ponged(): void {
+  /** Answers whether it was asked for. */
+  ponged(): boolean {
+    const isAnswer = this.#askedAtMs !== undefined
     this.#askedAtMs = undefined
     this.#deps.metrics.websocket_pongs_received_total += 1
+    return isAnswer
   }
 
   /** A pong could not be seen while nothing was read; that time does not count. */

@@ -123,6 +123,7 @@ export type ConnectionEvents = {
   violated(detail: ProtocolDetail): void
   /** A control frame of the transport that asks for an answer; counts like an envelope. */
   pinged(bytes: number): void
+  /** Its answer; one that nobody asked for counts like an envelope, too. */
   ponged(): void
   /** There is credit again, or room for a datagram. */
   drained(): void

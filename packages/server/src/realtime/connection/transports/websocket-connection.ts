@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
+import { atEndOfTurn } from '../../../kernel/clock.ts'
 import type { OutgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { FrameQueue } from '../send-queue/frame-queue.ts'
 import {
@@ -32,6 +33,11 @@ export class WebSocketConnection implements Connection {
   readonly #scratch: MessageScratch
   events: ConnectionEvents | undefined
   #awaitsDrain = false
+  #isPaused = false
+  /** In this turn, and much. */
+  #hasRead = false
+  /** What the last ping of this turn says. */
+  #askedBy: Buffer | undefined
 
   constructor(
     webSocket: WebSocket,
@@ -54,11 +60,24 @@ export class WebSocketConnection implements Connection {
   }
 
   pauseReading(): void {
+    this.#isPaused = true
     this.#webSocket.pause()
   }
 
   resumeReading(): void {
-    this.#webSocket.resume()
+    this.#isPaused = false
+    if (!this.#hasRead) this.#webSocket.resume()
+  }
+
+  /** Much was read: the rest waits for the next turn, as the system would bring megabytes now. */
+  hasRead(): void {
+    if (this.#hasRead) return
+    this.#hasRead = true
+    this.#webSocket.pause()
+    atEndOfTurn(() => {
+      this.#hasRead = false
+      if (!this.#isPaused) this.#webSocket.resume()
+    })
   }
 
   ping(): void {
@@ -66,7 +85,19 @@ export class WebSocketConnection implements Connection {
     this.#watchBuffer()
   }
 
-  pong(payload: Buffer): void {
+  /** Answers the last ping of a turn, which answers for those before it. */
+  pongLater(payload: Buffer): void {
+    if (this.#askedBy === undefined) atEndOfTurn(() => this.#answerPing())
+    this.#askedBy = payload
+  }
+
+  #answerPing(): void {
+    const payload = this.#askedBy
+    this.#askedBy = undefined
+    if (payload !== undefined) this.#pong(payload)
+  }
+
+  #pong(payload: Buffer): void {
     // A peer that asks and does not read gets no answer, instead of memory.
     if (this.#socket.writableLength >= transportBufferBytesMax) return
     this.#webSocket.pong(payload)
@@ -75,7 +106,7 @@ export class WebSocketConnection implements Connection {
 
   /** A pong that nobody asked for is answered by nobody; a socket without a peer refuses it. */
   probe(): void {
-    this.pong(noPayload)
+    this.#pong(noPayload)
   }
 
   close(code: number, reason: string): void {

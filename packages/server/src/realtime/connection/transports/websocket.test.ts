@@ -196,14 +196,29 @@ describe('limits and liveness', () => {
     })
     const client = await realtime.join()
     let pongs = 0
-    client.socket.on('pong', () => {
+    let last = ''
+    client.socket.on('pong', (payload) => {
       pongs += 1
+      last = payload.toString()
     })
-    for (let count = 0; count < 200; count += 1) client.socket.ping('abc')
+    for (let count = 0; count < 200; count += 1) client.socket.ping(String(count))
     await expect.poll(() => realtime.gateway.metrics().inbound_paused_total, waiting).toBe(1)
     await expect.poll(() => pongs, waiting).toBeGreaterThan(0)
     await realtime.clock.advance(5000)
-    await expect.poll(() => pongs, waiting).toBe(200)
+    await expect.poll(() => last, waiting).toBe('199')
+    // Those that come in one turn are answered together.
+    expect(pongs).toBeLessThan(100)
+  })
+
+  test('[R-LIM-3] pongs that nobody asked for use it up, and messages that bring no frame', async () => {
+    const limits = { inbound_envelope_burst: 50, inbound_envelopes_per_sec: 100 }
+    realtime = await startRealtime({ limits, websocket: { heartbeat_interval_ms: 0 } })
+    const paused = () => realtime.gateway.metrics().inbound_paused_total
+    const [ponging, empty] = [await realtime.join(), await realtime.join()]
+    for (let count = 0; count < 60; count += 1) ponging.socket.pong()
+    await expect.poll(paused, waiting).toBe(1)
+    for (let count = 0; count < 60; count += 1) empty.sendBytes(new Uint8Array())
+    await expect.poll(paused, waiting).toBe(2)
   })
 
   test('[R-BP-1] a peer that pings and does not read is not answered without bound', async () => {

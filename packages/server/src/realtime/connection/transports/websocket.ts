@@ -18,6 +18,8 @@ export type WebSocketTransportDeps = UpgradeAnswers & {
   sourceOf(request: IncomingMessage): string
 }
 
+/** Who has brought so much at once is read again in the next turn. */
+const readPerTurnBytes = 16 * 1024
 /** The one subprotocol that is selected when a client offers it; none is needed. */
 const subprotocol = 'guildhall.0'
 
@@ -68,6 +70,9 @@ function createAccept(deps: WebSocketTransportDeps, open: { count: number }): Ac
       open.count += 1
       webSocket.once('close', () => {
         open.count -= 1
+      })
+      socket.on('data', (bytes: Buffer) => {
+        if (bytes.length >= readPerTurnBytes) connection.hasRead()
       })
       webSocket.on('message', onMessage)
       webSocket.on('ping', onPing)
@@ -135,7 +140,7 @@ function onMessage(this: WebSocket, data: RawData, isBinary: boolean): void {
 function onPing(this: WebSocket, payload: Buffer): void {
   const connection = connectionOf(this)
   connection?.events?.pinged(payload.length)
-  connection?.pong(payload)
+  connection?.pongLater(payload)
 }
 
 function onPong(this: WebSocket): void {

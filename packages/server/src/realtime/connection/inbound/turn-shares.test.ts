@@ -1,0 +1,112 @@
+import { encodeFrame, kinds } from '@guildhall/contract'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type RealtimeFixture, startRealtime, waiting } from '../../realtime.fixture.ts'
+import { StreamsConnection } from '../transports/streams-connection.fixture.ts'
+
+const game = 100
+const share = 64
+
+let realtime: RealtimeFixture
+let flooding: StreamsConnection
+let other: StreamsConnection
+
+beforeEach(async () => {
+  realtime = await startRealtime()
+  realtime.script.kinds.add(game)
+  flooding = await acceptPeer()
+  other = await acceptPeer()
+  realtime.script.calls.length = 0
+})
+afterEach(() => realtime.close())
+
+test('[R-LIM-3] [R-FR-2] a burst takes a share of each turn, in order, and others the rest', async () => {
+  flooding.events.received(0, messages(0, 200))
+  other.events.received(0, messages(0, 3))
+  expect(senders()).toEqual([...Array(share).fill(1), 2, 2, 2])
+  await expect.poll(() => bodiesOf(1).length, waiting).toBe(200)
+  expect(bodiesOf(1)).toEqual(Array.from({ length: 200 }, (_, n) => n))
+})
+
+test('[R-LIM-3] a share is counted in KiB as well', () => {
+  flooding.events.received(0, encodeFrame(game, new Uint8Array(63 * 1024)))
+  flooding.events.received(0, messages(0, 3))
+  expect(bodiesOf(1)).toHaveLength(1)
+})
+
+test('[R-LIM-3] of many with bursts each is served in its turn', async () => {
+  const many = [flooding, other]
+  while (many.length < 12) many.push(await acceptPeer())
+  realtime.script.calls.length = 0
+  for (const peer of many) peer.events.received(0, messages(0, 200))
+  await expect.poll(() => senders().length, waiting).toBe(12 * 200)
+  const rounds = Array.from({ length: 3 }, (_, n) =>
+    senders()
+      .slice(n * 12 * share)
+      .slice(0, 768),
+  )
+  for (const round of rounds) expect(new Set(round).size).toBe(12)
+})
+
+test('[R-LIM-3] it is read on behind a share up to 64 KiB, and again when that is taken', async () => {
+  flooding.events.received(0, messages(0, 200))
+  expect(flooding.isPaused).toBe(false)
+  flooding.events.received(0, encodeFrame(game, new Uint8Array(65_000)))
+  expect(flooding.isPaused).toBe(true)
+  await expect.poll(() => bodiesOf(1).length, waiting).toBe(201)
+  expect(flooding.isPaused).toBe(false)
+  expect(realtime.gateway.metrics().inbound_paused_total).toBe(0)
+})
+
+test('[R-LIM-3] a peer that leaves behind its burst is heard to the end, and leaves then', async () => {
+  flooding.events.received(0, messages(0, 200))
+  flooding.events.ending('left')
+  flooding.events.closed()
+  expect(realtime.gateway.metrics().connections_active).toBe(2)
+  await expect.poll(() => realtime.gateway.metrics().connections_active, waiting).toBe(1)
+  expect(bodiesOf(1)).toHaveLength(200)
+  expect(realtime.script.hooks().at(-1)).toBe('leave 1')
+})
+
+test('[R-CLS-1] who is ended behind a share is heard no more', async () => {
+  flooding.events.received(0, messages(0, 200))
+  flooding.events.closed()
+  void realtime.gateway.close()
+  await expect.poll(() => realtime.gateway.metrics().connections_active, waiting).toBe(0)
+  expect(bodiesOf(1)).toHaveLength(share)
+})
+
+test('[R-LIM-3] datagrams wait for their turn as well, and none is lost', async () => {
+  for (let n = 0; n < 200; n += 1) {
+    flooding.events.receivedDatagram(Uint8Array.of(0, game, n))
+  }
+  expect(bodiesOf(1)).toHaveLength(share)
+  await expect.poll(() => bodiesOf(1).length, waiting).toBe(200)
+  expect(bodiesOf(1)).toEqual(Array.from({ length: 200 }, (_, n) => n))
+  expect(realtime.gateway.metrics().datagram_limited_total).toBe(0)
+})
+
+/** A guest over a transport without a network. */
+async function acceptPeer(): Promise<StreamsConnection> {
+  const peer = new StreamsConnection()
+  peer.events = realtime.gateway.accept(peer)
+  peer.events.received(0, encodeFrame(kinds.AUTH.first, new Uint8Array()))
+  await expect.poll(() => peer.kinds(), waiting).toEqual([kinds.AUTH_RESULT.first])
+  return peer
+}
+
+function messages(from: number, count: number): Uint8Array {
+  const numbers = Array.from({ length: count }, (_, n) => from + n)
+  return Buffer.concat(numbers.map((n) => encodeFrame(game, Uint8Array.of(n))))
+}
+
+function senders(): number[] {
+  return realtime.script.calls.flatMap((call) =>
+    call.hook === 'message' ? [call.context.participant] : [],
+  )
+}
+
+function bodiesOf(participant: number): (number | undefined)[] {
+  return realtime.script.calls.flatMap((call) =>
+    call.hook === 'message' && call.context.participant === participant ? [call.body[0]] : [],
+  )
+}
