@@ -17,10 +17,19 @@ export type ClosingsDeps = {
   routes: Pick<Routes, 'shut'>
 }
 
-/** The closes of connections, of which some wait until what was sent has arrived. */
+/** Closes that are due within so long of each other leave together. */
+const slotMs = 10
+
+/**
+ * The closes of connections, of which some wait until what was sent has arrived. They lie in slots
+ * of time: a turn looks at those that are due, and at those whose peers were heard of in it.
+ */
 export class Closings {
   readonly #deps: ClosingsDeps
-  readonly #waiting = new Set<Peer>()
+  readonly #slotOf = new Map<Peer, number>()
+  readonly #slots = new Map<number, Set<Peer>>()
+  /** Whose time may have come nearer. */
+  readonly #changed = new Set<Peer>()
   readonly #last = new LastCloses()
 
   constructor(deps: ClosingsDeps) {
@@ -29,38 +38,63 @@ export class Closings {
 
   /** Its close leaves when the peer's time has come. */
   await(peer: Peer): void {
-    this.#waiting.add(peer)
+    this.#place(peer)
+  }
+
+  /** Something has come from the peer, or has left for it. */
+  changed(peer: Peer): void {
+    if (this.#slotOf.has(peer)) this.#changed.add(peer)
   }
 
   forget(peer: Peer): void {
-    this.#waiting.delete(peer)
+    this.#changed.delete(peer)
+    const slot = this.#slotOf.get(peer)
+    if (slot === undefined) return
+    this.#slotOf.delete(peer)
+    const peers = this.#slots.get(slot)
+    peers?.delete(peer)
+    if (peers?.size === 0) this.#slots.delete(slot)
   }
 
   sendDue(): void {
-    if (this.#waiting.size === 0) return
+    if (this.#slots.size === 0) return
     const { clock, servers } = this.#deps
     const nowMs = clock.monotonicMs()
-    for (const peer of this.#waiting) {
-      if (peer.closeAtMs() > nowMs) continue
-      // It must have arrived before the close, as everything else must.
-      if (peer.farewell === undefined) this.send(peer)
-      else {
-        peer.sendFarewell(nowMs)
-        servers.touch(peer.server)
+    for (const peer of this.#changed) this.#place(peer)
+    for (const [slot, peers] of this.#slots) {
+      if (slot * slotMs > nowMs) continue
+      for (const peer of peers) {
+        if (peer.closeAtMs() > nowMs) this.#place(peer)
+        // It must have arrived before the close, as everything else must.
+        else if (peer.farewell === undefined) this.send(peer)
+        else {
+          peer.sendFarewell(nowMs)
+          servers.touch(peer.server)
+          this.#place(peer)
+        }
       }
     }
   }
 
-  /** How long until the first of them is due. */
+  /** At the end of a turn: how long until the first of them is due. */
   dueInMs(nowMs: number): number {
-    let dueMs = Number.POSITIVE_INFINITY
-    for (const peer of this.#waiting) dueMs = Math.min(dueMs, peer.closeAtMs() - nowMs)
-    return dueMs
+    for (const peer of this.#changed) this.#place(peer)
+    this.#changed.clear()
+    return Math.min(...this.#slots.keys()) * slotMs - nowMs
+  }
+
+  #place(peer: Peer): void {
+    const slot = Math.ceil(peer.closeAtMs() / slotMs)
+    if (this.#slotOf.get(peer) === slot) return
+    this.forget(peer)
+    this.#slotOf.set(peer, slot)
+    const peers = this.#slots.get(slot) ?? new Set()
+    this.#slots.set(slot, peers.add(peer))
   }
 
   send(peer: Peer): void {
     const { sendPacket, servers } = this.#deps
-    this.#waiting.delete(peer)
+    this.forget(peer)
     servers.touch(peer.server)
     peer.isClosed = true
     const { code, reason, drains } = peer.end ?? destroyed

@@ -190,6 +190,7 @@ export class EngineLoop {
   /** A packet may have come for it, which has brought too much, or made room for more. */
   #heard(peer: Peer): void {
     if (peer.isClosed) return
+    this.#closings.changed(peer)
     if (peer.server.memoryOf(peer.handle).isInPieces()) this.#closings.shed(peer)
     else if (peer.awaitsPeer) {
       peer.flush(this.#deps.clock.monotonicMs())
@@ -220,8 +221,7 @@ export class EngineLoop {
       count('quic_datagrams_out_total', 1)
       this.#written.add(peer)
     } else if (kind === commands.pause && !peer.isClosed) {
-      peer.held ??= []
-      peer.releasedAtMs = clock.monotonicMs()
+      peer.pause(clock.monotonicMs())
       this.#paused.add(peer)
     } else if (kind === commands.resume) this.#resume(peer)
     else if (kind === commands.farewell) peer.farewell = { stream, bytes }
@@ -352,6 +352,7 @@ export class EngineLoop {
 
   #reportTaken(): void {
     for (const peer of this.#written) {
+      this.#closings.changed(peer)
       // What there is room for now leaves with the next turn.
       if (peer.flushDatagrams()) {
         this.#servers.touch(peer.server)
@@ -380,8 +381,7 @@ export class EngineLoop {
     // A paused peer that is never heard would time out.
     for (const peer of this.#paused) {
       if (nowMs - peer.releasedAtMs < idleTimeoutMs / 4) continue
-      peer.releasedAtMs = nowMs
-      const packet = peer.release()
+      const packet = peer.release(nowMs)
       if (packet !== undefined) this.#receive(packet, peer.address)
     }
     this.#endTurn()

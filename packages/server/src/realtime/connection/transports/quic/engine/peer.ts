@@ -187,8 +187,15 @@ export class Peer {
     return !isFull
   }
 
+  /** Its packets are held from here on. */
+  pause(nowMs: number): void {
+    this.held ??= []
+    this.releasedAtMs = nowMs
+  }
+
   /** Takes the oldest packet that is held. */
-  release(): Uint8Array | undefined {
+  release(nowMs: number): Uint8Array | undefined {
+    this.releasedAtMs = nowMs
     return this.held?.shift()
   }
 
