@@ -107,9 +107,27 @@ function uuidVersion7(unixMs: number, random: Buffer): string {
   return hex(unixMs, 12) + random.toString('hex')
 }
 
-/** What the ids of accounts begin with that are made in this moment. */
-export function accountIdAt(unixMs: number): string {
-  return `user-${hex(Math.min(Math.max(0, unixMs), 2 ** 48 - 1), 12)}`
+/** How many hex digits of ids with this prefix are their time. */
+const timeDigits = { 'user-': 12, 'ml1-': 13 }
+type TimedPrefix = keyof typeof timeDigits
+
+/** What the ids begin with that are made in this moment. */
+export function idAt(prefix: TimedPrefix, unixMs: number): string {
+  const digits = timeDigits[prefix]
+  return prefix + hex(Math.min(Math.max(0, unixMs), 16 ** digits - 1), digits)
+}
+
+/** So far, in milliseconds, may the time in an id be from that of the row that has it. */
+export const idSlackMs = 60_000
+
+/** Between which ids rows of a time are, but for those whose clock was set back meanwhile. */
+export function idsOfTime(prefix: TimedPrefix, from: number, to: number) {
+  return { first: idAt(prefix, from - idSlackMs), end: idAt(prefix, to + idSlackMs) }
+}
+
+/** When this id was made, in Unix milliseconds. */
+export function timeOfId(prefix: TimedPrefix, id: string): number {
+  return Number.parseInt(id.slice(prefix.length, prefix.length + timeDigits[prefix]), 16)
 }
 
 function hex(value: number, digits: number): string {

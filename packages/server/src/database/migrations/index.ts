@@ -17,6 +17,7 @@ import { replacedSessions } from './0016-replaced-sessions.ts'
 import { lastSeen } from './0017-last-seen.ts'
 import { captureFilters } from './0018-capture-filters.ts'
 import { numberedConnections } from './0019-numbered-connections.ts'
+import { linesAhead } from './0020-lines-ahead.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, in order. A released one never changes: its checksum is recorded. */
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   lastSeen,
   captureFilters,
   numberedConnections,
+  linesAhead,
 ]

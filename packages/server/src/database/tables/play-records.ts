@@ -24,6 +24,7 @@ export const matchRecords = defineTable('match_records', {
   key: ['match_id'],
 })
 
+/** `ahead`: its id is of a later time than the line, because the clock was set back. */
 export const scriptLogs = defineTable('script_logs', {
   columns: {
     log_id: 'text',
@@ -34,6 +35,7 @@ export const scriptLogs = defineTable('script_logs', {
     tag: 'text',
     message: 'text',
     payload_json: 'text?',
+    ahead: 'flag',
   },
   key: ['log_id'],
 })

@@ -1,14 +1,15 @@
 import { type LogLevel, linesLookedThrough, logLevels } from '@guildhall/contract'
 import type { Queries } from '../../database/database.ts'
-import { oneOf, statement } from '../../database/statement.ts'
+import { oneOf, type Row, statement } from '../../database/statement.ts'
 import { scriptLogs } from '../../database/tables/play-records.ts'
+import { idsOfTime } from '../../kernel/ids.ts'
 
-const { payload_json: _, ...lineColumns } = scriptLogs.columns
+const { payload_json: _, ahead: __, ...lineColumns } = scriptLogs.columns
 const line = { ...lineColumns, has_payload: 'flag' } as const
 const names = Object.keys(lineColumns).join(', ')
 
 const params = {
-  match_id: 'text',
+  match_id: 'text?',
   level: oneOf(...logLevels, null),
   tag: 'text',
   tag_end: 'text',
@@ -20,8 +21,13 @@ const params = {
   limit: 'integer',
 } as const
 
-/** What an index begins with; the order of ids is that of time. */
-const indexes = { all: undefined, match_id: 'match_id', level: 'level' } as const
+/** What the rows of an index have alike; the order of ids is that of time. */
+const indexes = {
+  all: undefined,
+  match_id: 'match_id = :match_id',
+  level: 'level = :level',
+  ahead: 'ahead = 1',
+} as const
 type Index = keyof typeof indexes
 
 const inOrder = { long: true, inOrder: true } as const
@@ -33,14 +39,14 @@ const inOrder = { long: true, inOrder: true } as const
  * what is between for little, and sorts all of it first.
  */
 function defineSearch(index: Index) {
-  const column = indexes[index]
+  const alike = indexes[index]
   const wanted = (text: Readonly<Record<string, unknown>>, used: readonly string[]) =>
     Object.fromEntries(Object.entries(text).filter(([name]) => used.includes(name)))
-  const range = ['log_id < :after', ...(column ? [`${column} = :${column}`] : [])]
+  const range = ['log_id < :after', ...(alike ? [alike] : [])]
   const looked = (columns: string) => `(SELECT ${columns} FROM script_logs
     WHERE ${range.join(' AND ')} ORDER BY log_id DESC LIMIT ${linesLookedThrough}) AS looked`
-  const ranged = ['after', 'first', ...(column ? [column] : [])]
-  const asked = ['tag', 'tag_end', 'text', 'from', 'to', 'level', 'limit']
+  const ranged = ['after', 'first', index]
+  const asked = ['tag', 'tag_end', 'text', 'from', 'to', 'level', 'match_id', 'limit']
   return {
     lines: statement({
       name: `script-logs.search.${index}`,
@@ -49,6 +55,7 @@ function defineSearch(index: Index) {
       )} WHERE log_id >= :first AND created_at_unix_ms >= :from AND created_at_unix_ms <= :to
         AND tag >= :tag AND tag < :tag_end AND {{contains message :text}}
         AND (:level IS NULL OR level = :level)
+        AND (:match_id IS NULL OR match_id = :match_id)
         ORDER BY log_id DESC LIMIT :limit`,
       params: wanted(params, [...ranged, ...asked]) as typeof params,
       row: line,
@@ -69,6 +76,7 @@ const searches = {
   all: defineSearch('all'),
   match_id: defineSearch('match_id'),
   level: defineSearch('level'),
+  ahead: defineSearch('ahead'),
 }
 
 export type LogSearch = {
@@ -84,19 +92,29 @@ export type LogSearch = {
 
 /** Behind every id and every tag. */
 const last = '\u{10ffff}'
-/** So far may the time in the id of a line be from that of the line itself, in milliseconds. */
-const slackMs = 60_000
-
 /** The lines that match among those looked through, and how far that went. */
 export async function searchLines(tx: Queries, query: LogSearch) {
-  const { match_id = '', level = null, tag = '', text = '', limit } = query
+  const { match_id = null, level = null, tag = '', text = '', after = last, limit } = query
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = query
-  const { lines, extent } = searches[indexOf(query)]
-  const end = query.to === undefined ? last : idAt(to + slackMs)
-  const after = query.after !== undefined && query.after < end ? query.after : end
-  const first = idAt(Math.max(0, from - slackMs))
-  const tag_end = `${tag}${last}`
-  const values = { match_id, level, tag, tag_end, text, from, to, first, after, limit }
+  const ids = idsOfTime('ml1-', from, to)
+  const end = query.to === undefined ? last : ids.end
+  const wanted = { match_id, level, tag, tag_end: `${tag}${last}`, text, from, to }
+  const ahead =
+    after > end
+      ? await look(tx, 'ahead', { ...wanted, first: end, after, limit })
+      : { found: [], oldest: null }
+  if (ahead.found.length === limit || ahead.oldest !== null) return ahead
+  const { found, oldest } = await look(tx, indexOf(query), {
+    ...wanted,
+    first: ids.first,
+    after: after < end ? after : end,
+    limit: limit - ahead.found.length,
+  })
+  return { found: [...ahead.found, ...found], oldest }
+}
+
+async function look(tx: Queries, index: Index, values: Row<typeof params>) {
+  const { lines, extent } = searches[index]
   const [found, reached] = await Promise.all([tx.all(lines, values), tx.get(extent, values)])
   const { looked_through = 0, oldest = null } = reached ?? {}
   return { found, oldest: looked_through < linesLookedThrough ? null : oldest }
@@ -105,16 +123,4 @@ export async function searchLines(tx: Queries, query: LogSearch) {
 function indexOf({ match_id, level }: LogSearch): Index {
   if (match_id !== undefined) return 'match_id'
   return level === undefined ? 'all' : 'level'
-}
-
-/** What the ids of a moment begin with. */
-function idAt(unixMs: number): string {
-  return `ml1-${Math.min(unixMs, 16 ** 13 - 1)
-    .toString(16)
-    .padStart(13, '0')}`
-}
-
-/** When a line with this id was written, in Unix milliseconds. */
-export function timeOfId(logId: string): number {
-  return Number.parseInt(logId.slice(4, 17), 16)
 }

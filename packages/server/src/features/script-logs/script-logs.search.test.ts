@@ -85,6 +85,27 @@ describe.each(testBackends)('lines of scripts are looked through on $name', (bac
     expect(await messages({ to: noonUnixMs + 29_999 })).toEqual([])
   })
 
+  it('the time is that of the line while the clock, set back, has not caught up', async () => {
+    const ahead = lineAt(3_600_000).log_id.slice(0, 21)
+    const late = (offsetMs: number, said: Partial<LogRow> = {}) => {
+      const log_id = `${ahead}${String(offsetMs).padStart(12, '0')}`
+      return lineAt(offsetMs, { log_id, ...said })
+    }
+    await keep([lineAt(0), lineAt(50), late(10), late(20, { level: 'warn', match_id: match })])
+    const [from, to] = [noonUnixMs + 10, noonUnixMs + 50]
+    expect(await messages({ from, to })).toEqual(['line 20', 'line 10', 'line 50'])
+    expect(await messages({ to: from })).toEqual(['line 10', 'line 0'])
+    expect(await messages({ to, level: 'warn' })).toEqual(['line 20'])
+    expect(await messages({ to, match_id: match })).toEqual(['line 20'])
+    const read: string[] = []
+    for (let after: string | undefined = 'ml1-z'; after !== undefined; ) {
+      const { items, next_after } = await search({ to, limit: 1, ...(read.length && { after }) })
+      read.push(...items.map(({ message }) => message))
+      after = next_after
+    }
+    expect(read).toEqual(['line 20', 'line 10', 'line 50', 'line 0'])
+  })
+
   it('so many for one page, which says how far that went', async () => {
     const oldest = lineAt(0, { message: 'the needle', tag: 'odd' })
     const others = Array.from({ length: linesLookedThrough }, (_, index) => lineAt(index + 1))

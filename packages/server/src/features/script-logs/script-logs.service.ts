@@ -7,10 +7,10 @@ import { lostRows, ownRowsWritten } from '../../kernel/batching/row-queue.ts'
 import type { WriteBehind } from '../../kernel/batching/write-behind.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/failure.ts'
-import type { Ids } from '../../kernel/ids.ts'
+import { type Ids, timeOfId } from '../../kernel/ids.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import type { PruneBatch } from '../../kernel/tasks/retention.ts'
-import { searchLines, timeOfId } from './script-logs.search.store.ts'
+import { searchLines } from './script-logs.search.store.ts'
 import { type LogRow, scriptLogsStore } from './script-logs.store.ts'
 
 export type ScriptLogsDeps = {
@@ -70,7 +70,7 @@ export function createScriptLogs(deps: ScriptLogsDeps) {
     const items = found.slice(0, limit)
     const next_after = found.length > limit ? items.at(-1)?.log_id : oldest
     if (next_after === null || next_after === undefined) return { items }
-    return { items, next_after, looked_back_to_unix_ms: timeOfId(next_after) }
+    return { items, next_after, looked_back_to_unix_ms: timeOfId('ml1-', next_after) }
   }
 
   const prune: PruneBatch<Transaction> = (batch_items, transact = db.transaction) => {

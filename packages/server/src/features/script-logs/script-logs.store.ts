@@ -3,18 +3,20 @@ import type { Queries } from '../../database/database.ts'
 import { batchStatement, type Row, type Statement, statement } from '../../database/statement.ts'
 import { scriptLogs } from '../../database/tables/play-records.ts'
 import { pick } from '../../database/tables/table.ts'
+import { idSlackMs, timeOfId } from '../../kernel/ids.ts'
 
-const columns = scriptLogs.columns
+const { ahead: _, ...columns } = scriptLogs.columns
 const names = Object.keys(columns)
 export type LogRow = Row<typeof columns>
 
+const written = Object.keys(scriptLogs.columns)
 /** A line that is written again, because the commit was not heard of, stays one. */
 const insert = batchStatement({
   name: 'script-logs.insert',
-  text: `INSERT INTO script_logs (${names.join(', ')})
-    SELECT ${names.map((name) => `r.${name}`).join(', ')} FROM {{rows}} AS r WHERE true
+  text: `INSERT INTO script_logs (${written.join(', ')})
+    SELECT ${written.map((name) => `r.${name}`).join(', ')} FROM {{rows}} AS r WHERE true
     ON CONFLICT (log_id) DO NOTHING`,
-  params: columns,
+  params: scriptLogs.columns,
 })
 
 const byId = statement({
@@ -90,9 +92,18 @@ function defineList(given: readonly Filter[]): Statement<typeof listParams, type
 /** Behind every id and every tag. */
 const last = '\u{10ffff}'
 
+/** Ids of a boot grow, also when the clock was set back. */
+function isAhead({ log_id, created_at_unix_ms }: LogRow): boolean {
+  return timeOfId('ml1-', log_id) > created_at_unix_ms + idSlackMs
+}
+
 /** Queries about lines of scripts; every function takes the transaction first. */
 export const scriptLogsStore = {
-  insert: (tx: Queries, rows: readonly LogRow[]) => tx.each(insert, rows),
+  insert: (tx: Queries, rows: readonly LogRow[]) =>
+    tx.each(
+      insert,
+      rows.map((row) => ({ ...row, ahead: isAhead(row) })),
+    ),
   byId: (tx: Queries, log_id: string) => tx.get(byId, { log_id }),
   count: async (tx: Queries, match_id: string) => (await tx.get(count, { match_id }))?.lines ?? 0,
   /** The newest lines that match, behind the cursor. */

@@ -85,6 +85,22 @@ describe('state over a reload', () => {
     expect(await pending).toBe('1')
   })
 
+  it('[S-REL-8] runs the timers that open calls and on_unload wait for', async () => {
+    const waiting = `let count = 0
+      const nap = (ms) => new Promise((resolve) => guildhall.after(ms, resolve))
+      guildhall.on_rpc('nap', async () => (await nap(400), String(++count)))
+      guildhall.on_unload(async () => (await nap(300), { count }))`
+    const { rpc, save, seen, activations } = await startReloading({
+      files: { 'main.js': version(1, waiting) },
+      config: { hand_over_ms: 60_000 },
+    })
+    const pending = rpc('nap')
+    save('main.js', counting(2))
+    await seen(2)
+    expect([activations()[0], await pending]).toMatchObject([{ outcome: 'active' }, '1'])
+    expect(await rpc('count')).toBe('2')
+  })
+
   it('[S-REL-8] [S-INV-2] keeps the messages of a player in order across it', async () => {
     const script = (n: number) =>
       version(

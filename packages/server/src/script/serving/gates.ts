@@ -2,15 +2,53 @@ import type { NewCall } from '../calls.ts'
 import { hookCode, hooksByCode } from '../wire/hooks.ts'
 
 /**
- * Whether a call waits while its script starts or hands over. What runs while on_start does: timers
- * that it set, and filters, which its own writes to the storage wait for.
+ * Which calls wait while a script starts or hands over. What runs while on_start does: timers that
+ * it set, and filters, which its own writes to the storage wait for.
+ *
+ * What is open at a hand-over may wait for a timer, so they go on while it ends. Behind that they
+ * could change what is handed over: then on_unload has those that it sets.
  */
-export function mustWait(call: NewCall, state: string): boolean {
-  if (state === 'starting') return call.hook !== hookCode.timer && !isFilter(call)
-  return state === 'paused' && !isFilter(call)
+export class Gates {
+  #areTimersRun = false
+  #ofUnload: Set<number> | undefined
+
+  /** The script is paused: what is open ends. */
+  drain(): void {
+    this.#areTimersRun = true
+  }
+
+  /** What it hands over is asked for. */
+  close(): void {
+    this.#areTimersRun = false
+  }
+
+  async unload<T>(run: () => Promise<T>): Promise<T> {
+    this.close()
+    this.#ofUnload = new Set()
+    const outcome = await run()
+    this.#ofUnload = undefined
+    return outcome
+  }
+
+  /** The script has set this timer. */
+  timerSet(timer: number): void {
+    this.#ofUnload?.add(timer)
+  }
+
+  /** Whether this call waits in such a state, with so many open. */
+  holds(call: NewCall, state: string, open: number): boolean {
+    if (isFilter(call)) return false
+    const isTimer = call.hook === hookCode.timer
+    if (state === 'starting') return !isTimer
+    return state === 'paused' && !(isTimer && this.#isAwaited(call, open))
+  }
+
+  #isAwaited({ detail = 0 }: NewCall, open: number): boolean {
+    return (this.#areTimersRun && open > 0) || this.#ofUnload?.has(detail) === true
+  }
 }
 
 /** What is open may wait for it. */
-export function isFilter({ hook }: NewCall): boolean {
+function isFilter({ hook }: NewCall): boolean {
   return hooksByCode[hook]?.row.immediate === true
 }

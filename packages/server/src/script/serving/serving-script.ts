@@ -19,7 +19,7 @@ import type { NodeTime, OutputBatch } from '../wire/protocol.ts'
 import { CallBatches, matchOf, newOpenCall, type OpenCall, replyOf } from './call-batches.ts'
 import { createCallEndings, lateCalls } from './call-endings.ts'
 import { createCommands } from './commands.ts'
-import { isFilter, mustWait } from './gates.ts'
+import { Gates } from './gates.ts'
 import type { CallSink, Identity, StartArgument } from './identity.ts'
 import { createOpenLanes } from './open-lanes.ts'
 
@@ -65,6 +65,7 @@ export class ServingScript {
   readonly #deps: ServingDeps
   readonly #batches: CallBatches
   readonly #timers: ReturnType<typeof createScriptTimers>
+  readonly #gates = new Gates()
   readonly #endings: ReturnType<typeof createCallEndings>
   readonly #visitor: OutputVisitor
   readonly #lanes = createOpenLanes()
@@ -73,7 +74,7 @@ export class ServingScript {
   #sink: CallSink | undefined
   #identity: Identity = { revision_id: '', generation: 0, handlers: noHandlers }
   /** Of its on_start. */
-  #started: Promise<unknown> = Promise.resolve()
+  #started: Promise<StartOutcome> = Promise.resolve({ status: 'ok' })
   #kinds: ReadonlySet<number> = new Set()
   #methods: ReadonlySet<string> = new Set()
   /** Calls that wait for on_start, or for the end of a hand-over. */
@@ -95,6 +96,7 @@ export class ServingScript {
     this.#timers = createScriptTimers({
       clock: deps.clock,
       run: (timer, settle) => this.#runTimer(timer, settle),
+      isSet: (timer) => this.#gates.timerSet(timer),
       skipped: deps.metrics.countSkipped,
       isBusy: () => deps.inbox.isFull(),
       rooms: deps.stateRoomCount,
@@ -148,9 +150,8 @@ export class ServingScript {
       return Promise.resolve({ status: 'ok' })
     }
     const { reason, state = 'null' } = start
-    const started = this.#ask(hookCode.on_start, `{"reason":"${reason}","state":${state}}`)
-    this.#started = started
-    return started
+    this.#started = this.#ask(hookCode.on_start, `{"reason":"${reason}","state":${state}}`)
+    return this.#started
   }
 
   /** Resolves once its on_start has settled, if that runs. */
@@ -158,16 +159,14 @@ export class ServingScript {
     await this.#started
   }
 
-  /** No calls any more but filters, which what is open may wait for. */
+  /** No calls any more but filters and timers, which what is open may wait for. */
   pause(): void {
     if (this.#state === 'ended') return
     this.#state = 'paused'
-    const held: OpenCall[] = []
-    for (const open of this.#batches.takeWaiting()) {
-      if (isFilter(open.call)) this.#batches.add(open)
-      else held.push(open)
-    }
-    this.#gated = [...held, ...this.#gated]
+    this.#gates.drain()
+    const waiting = this.#batches.takeWaiting()
+    this.#gated = [...waiting.filter(({ call }) => this.#isHeld(call)), ...this.#gated]
+    for (const open of waiting) if (!this.#isHeld(open.call)) this.#batches.add(open)
   }
 
   /** Calls again, beginning with those that have waited. */
@@ -179,11 +178,12 @@ export class ServingScript {
 
   /** Runs on_unload. Resolves to how it ended; the reply is what it hands over, as JSON. */
   unload(reason: 'reload' | 'stop'): Promise<Outcome> {
-    return this.#ask(hookCode.on_unload, JSON.stringify({ reason }))
+    return this.#gates.unload(() => this.#ask(hookCode.on_unload, JSON.stringify({ reason })))
   }
 
   /** Hands over the newest states of its rooms. */
   saveRooms(): Promise<Outcome> {
+    this.#gates.close()
     return this.#ask(hookCode.state_save, '')
   }
 
@@ -195,11 +195,8 @@ export class ServingScript {
 
   /** Hands a call to the worker with the others of this turn. */
   call(call: NewCall): void {
-    if (this.#state === 'ended') {
-      call.settle({ status: 'lost' })
-      return
-    }
-    if (mustWait(call, this.#state)) this.#gated.push(this.#take(call))
+    if (this.#state === 'ended') call.settle({ status: 'lost' })
+    else if (this.#isHeld(call)) this.#gated.push(this.#take(call))
     else this.#send(call)
   }
 
@@ -288,6 +285,10 @@ export class ServingScript {
       }
       this.#send({ hook, context: nobody, origin: 'server', text, settle })
     })
+  }
+
+  #isHeld(call: NewCall): boolean {
+    return this.#gates.holds(call, this.#state, this.#open.size)
   }
 
   #openGate(): void {
@@ -387,8 +388,7 @@ export class ServingScript {
     if (outcome.status === 'timed_out') this.#deps.hostCalls.giveUp(open.record.id)
     this.#lanes.leave(open.call)
     this.#settle(open, outcome)
-    const listeners = this.#open.size === 0 ? this.#whenSettled.splice(0) : []
-    for (const listener of listeners) listener()
+    if (this.#open.size === 0) for (const listener of this.#whenSettled.splice(0)) listener()
     if (this.#state === 'retired' || this.#state === 'ended') this.#deps.settled(this)
   }
 

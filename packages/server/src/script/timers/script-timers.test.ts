@@ -15,6 +15,7 @@ it.each([
       run: () => {
         count += 1
       },
+      isSet() {},
       skipped() {},
       isBusy: () => false,
       rooms: () => rooms,

@@ -5,6 +5,8 @@ type Deps = {
   clock: Clock
   /** Calls the worker for a timer that went off. */
   run(timer: number, settle: () => void): void
+  /** Called with each timer that the script sets. */
+  isSet(timer: number): void
   /** Counts a run that was due while the one before had not settled. */
   skipped(): void
   /** While true, runs of repeating timers are skipped. */
@@ -22,7 +24,7 @@ const timersMax = limits.timers * 2
 const timersOfRoom = limits.timersOfRoom * 2
 
 /** The timers of one worker's script. The node keeps the time; a run is a call. */
-export function createScriptTimers({ clock, run, skipped, isBusy, rooms }: Deps) {
+export function createScriptTimers({ clock, run, isSet, skipped, isBusy, rooms }: Deps) {
   const running = new Map<number, Timer>()
   /** Those of the top level, which wait for on_start. */
   let waiting: TimerRequest[] = []
@@ -57,6 +59,7 @@ export function createScriptTimers({ clock, run, skipped, isBusy, rooms }: Deps)
 
   return {
     set(request: TimerRequest): void {
+      isSet(request.timer)
       if (state === 'running') begin(request)
       else if (state === 'loading' && waiting.length < timersMax) waiting.push(request)
     },

@@ -234,3 +234,21 @@ it('[S-REL-6] rooms tick on while the script that has replaced theirs is down', 
   await clock.advance(99)
   expect(calls).toHaveLength(16)
 })
+
+it('[S-REL-6] and while it runs its on_start, of which the tick of the others makes up', async () => {
+  const { clock, calls, rooms, router, define } = startDefined()
+  define(20)
+  rooms.all = [1, 2].map((room_id) => {
+    return { room_id, match_id: 'mt1-0', generation: room_id, definition: 'race' }
+  })
+  const active = { identity: { generation: 2 }, isHeld: true }
+  Object.assign(router, { active, former: { identity: { generation: 1 } } })
+  const ticked = async (room: number) => {
+    calls.length = 0
+    await clock.advance(200)
+    return calls.filter((call) => call.rooms.includes(room)).map(({ dt }) => Math.round(100 * dt))
+  }
+  expect([await ticked(1), await ticked(2)]).toEqual([[5, 5, 5], []])
+  active.isHeld = false
+  expect(await ticked(2)).toEqual([40, 5, 5, 5])
+})

@@ -64,15 +64,19 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
   /** What runs the ticks of a beat. */
   function createTick(beat: Beat): () => void {
     let lastMs: number | undefined
+    /** Seconds that only rooms of the former script have ticked through. */
+    let missed = 0
     /** Calls of the last tick that have not settled. */
     let running = 0
 
     function tick(): void {
       if (!beat.wanted()) {
         lastMs = undefined
+        missed = 0
         return
       }
-      if (running > 0 || router.inbox.isFull() || router.active?.isHeld) {
+      const hasNone = isHeld() && router.former === undefined
+      if (running > 0 || router.inbox.isFull() || hasNone) {
         metrics.ticksSkipped += 1
         return
       }
@@ -85,20 +89,25 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
         return
       }
       metrics.ticks += 1
-      runAll(dt, due)
-    }
-
-    /** Rooms that are bound to the former script tick there. */
-    function runAll(dt: number, due: readonly TickRoom[]): void {
       const former = router.former?.identity.generation
       if (former === undefined) {
-        runPart(dt, due, null)
+        runOthers(dt, due)
         return
       }
       const bound = due.filter(({ generation }) => generation === former)
-      const others = due.filter(({ generation }) => generation !== former)
-      if (others.length > 0 || beat.hasOwnRun) runPart(dt, others, null)
+      runOthers(
+        dt,
+        due.filter(({ generation }) => generation !== former),
+      )
       if (bound.length > 0) runPart(dt, bound, former)
+    }
+
+    /** Rooms of the script that serves; those that are bound to the former one do not wait for it. */
+    function runOthers(dt: number, due: readonly TickRoom[]): void {
+      missed += dt
+      if (isHeld()) return
+      if (due.length > 0 || beat.hasOwnRun) runPart(missed, due, null)
+      missed = 0
     }
 
     /** Without a generation the first call also runs without a room. */
@@ -126,6 +135,11 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
     }
 
     return tick
+  }
+
+  /** The script that serves runs its on_start. */
+  function isHeld(): boolean {
+    return router.active?.isHeld === true
   }
 
   /** Rooms of one rate are spread over its interval, so that they do not all compute at once. */

@@ -145,7 +145,7 @@ export class Runner {
       if (!invocation?.pending || !this.#checkRoom(invocation)) continue
       if (invocation.pending) this.#commitPending(invocation)
     }
-    for (const invocation of this.#inRooms.unseen()) this.#checkRoom(invocation)
+    this.#inRooms.endTurn((invocation) => this.#checkRoom(invocation))
     this.timerOutput.moveAll(this.output)
     this.output.commit(undefined, 'settled')
     if (this.#head < this.#queue.length) this.run()

@@ -11,8 +11,10 @@ type WaitingSlicesDeps = {
   wantTurnEnd: () => void
 }
 
-/** What is written outside of these slices, such as by a timer, is seen so much later at most. */
+/** What is written outside of these slices, such as by a timer, is looked for so often. */
 const lookEveryMs = 1_000
+/** And for so long in one turn, in milliseconds: a room more, and the others in later turns. */
+const lookMsMax = 1
 
 /** The handlers of rooms with state that wait, and those of which a slice may have ended unseen. */
 export class WaitingSlices {
@@ -21,6 +23,8 @@ export class WaitingSlices {
   readonly #unseen = new HostSet<Invocation>()
   #areNoted = false
   #lookedMs = 0
+  /** Those that are still to be looked at. */
+  readonly #due = new HostSet<Invocation>()
 
   constructor(deps: WaitingSlicesDeps) {
     this.#deps = deps
@@ -45,19 +49,28 @@ export class WaitingSlices {
 
   remove(invocation: Invocation): void {
     this.#waiting.delete(invocation)
-    this.#unseen.delete(invocation)
+    this.seen(invocation)
   }
 
   seen(invocation: Invocation): void {
     this.#unseen.delete(invocation)
+    this.#due.delete(invocation)
   }
 
-  /** Of which a slice may have ended in this turn. */
-  unseen(): Iterable<Invocation> {
-    const nowMs = this.#deps.clock.monotonicMs()
-    if (nowMs < this.#lookedMs + lookEveryMs) return this.#unseen
-    this.#lookedMs = nowMs
-    return this.#waiting
+  /** Those of which a slice may have ended in this turn, and of all others as many as are due. */
+  endTurn(check: (invocation: Invocation) => void): void {
+    for (const invocation of this.#unseen) check(invocation)
+    const { clock, wantTurnEnd } = this.#deps
+    const startMs = clock.monotonicMs()
+    if (this.#due.size === 0 && startMs >= this.#lookedMs + lookEveryMs) {
+      this.#lookedMs = startMs
+      for (const invocation of this.#waiting) this.#due.add(invocation)
+    }
+    for (const invocation of this.#due) {
+      check(invocation)
+      if (clock.monotonicMs() >= startMs + lookMsMax) break
+    }
+    if (this.#due.size > 0) wantTurnEnd()
   }
 
   #note(begun: Invocation): void {

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { Queries } from '../../../database/database.ts'
 import { statement } from '../../../database/statement.ts'
 import { testBackends } from '../../../database/testing/backends.ts'
-import { accountIdAt } from '../../../kernel/ids.ts'
+import { idAt } from '../../../kernel/ids.ts'
 import { openScenario, type Scenario } from '../../../testing/scenario.ts'
 import { searchStore, sortedMax } from './search.store.ts'
 
-const total = sortedMax + 10
+const total = sortedMax.created + 10
 
 /** Everybody is called alike and came at once; the first of ten thousand are banned. */
 const insertWide = statement({
@@ -14,7 +14,7 @@ const insertWide = statement({
   text: `INSERT INTO accounts (id, username, display_name, display_folded, state,
       created_at_unix_ms, updated_at_unix_ms)
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${total})
-    SELECT CASE WHEN i <= 3 THEN 'a-' WHEN i > ${total - 3} THEN 'z-' ELSE '${accountIdAt(5000)}' END
+    SELECT CASE WHEN i <= 3 THEN 'a-' WHEN i > ${total - 3} THEN 'z-' ELSE '${idAt('user-', 5000)}' END
         || (100000 + i), 'wide-' || (100000 + i), 'Player', 'player',
       CASE WHEN i % 10000 = 1 THEN 'disabled' ELSE 'active' END, 5000, 5000 FROM n`,
 })
@@ -22,18 +22,23 @@ const insertWide = statement({
 /** Most have ids as the node makes them; some come before these, and some behind. */
 const idsOf = (...numbers: number[]) =>
   numbers.map((number) => {
-    const first = number <= 3 ? 'a-' : number > total - 3 ? 'z-' : accountIdAt(5000)
+    const first = number <= 3 ? 'a-' : number > total - 3 ? 'z-' : idAt('user-', 5000)
     return `${first}${100_000 + number}`
   })
 
 describe.each(testBackends)('[H-OPS-4] what most accounts match, on $name', (backend) => {
   let scenario: Scenario
   const asked: string[] = []
+  /** So many have a name; undefined asks the database. */
+  let named: number | undefined
   /** As the store asks it, with the name of what it asks. */
   const queries = () => {
     const { db } = scenario
     const recording = {
-      get: (...call: Parameters<Queries['get']>) => db.get(...call),
+      get: async (...call: Parameters<Queries['get']>) => {
+        const isOfNames = call[0].name === 'account-search.named-at-least'
+        return isOfNames && named !== undefined ? { total: named } : db.get(...call)
+      },
       all: (...call: Parameters<Queries['all']>) => {
         asked.push(call[0].name)
         return db.all(...call)
@@ -49,17 +54,19 @@ describe.each(testBackends)('[H-OPS-4] what most accounts match, on $name', (bac
 
   const page = { after: '', limit: 3 }
 
-  it('is found in the order of ids, not sorted, by the beginning of a name', async () => {
+  it('is found in the order of ids, sorted if they are not too many, by how names begin', async () => {
     asked.length = 0
     const find = async (text: string, after = '') =>
       (await searchStore.byDisplayName(queries(), text, { ...page, after })).map(({ id }) => id)
-    expect(await find('play')).toEqual(idsOf(1, 2, 3))
-    expect(await find('player', idsOf(total - 2)[0])).toEqual(idsOf(total - 1, total))
-    expect(await find('players')).toEqual([])
+    for (const count of [sortedMax.named, undefined]) {
+      named = count
+      expect(await find('play')).toEqual(idsOf(1, 2, 3))
+      expect(await find('player', idsOf(total - 2)[0])).toEqual(idsOf(total - 1, total))
+      expect(await find('players')).toEqual([])
+    }
     expect(asked).toEqual([
-      'account-search.by-wide-display-name',
-      'account-search.by-wide-display-name',
-      'account-search.by-display-name',
+      ...Array(3).fill('account-search.by-wide-display-name'),
+      ...Array(3).fill('account-search.by-display-name'),
     ])
   })
 

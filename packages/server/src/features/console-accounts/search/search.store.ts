@@ -8,7 +8,7 @@ import {
 } from '../../../database/statement.ts'
 import { accounts, identities } from '../../../database/tables/accounts.ts'
 import { pick } from '../../../database/tables/table.ts'
-import { accountIdAt } from '../../../kernel/ids.ts'
+import { idAt, idsOfTime } from '../../../kernel/ids.ts'
 import { accountRow, columnsOf } from '../console-accounts.store.ts'
 
 const page = { after: 'text', limit: 'integer' } as const
@@ -47,19 +47,28 @@ const byCreationAndState = finding('by-creation-and-state', `${created} AND stat
   ...stateParams,
 })
 
-/** More accounts than these are not sorted: among so many a page of ids is near. */
-export const sortedMax = 20_000
+/**
+ * More accounts than these are not sorted: among so many a page of ids is near. By a time their ids
+ * are together; by a name they may all be behind a million others, which are dearer to walk
+ * through than these are to sort.
+ */
+export const sortedMax = { created: 20_000, named: 150_000 }
 
-function counting<const P extends Columns>(name: string, where: string, order: string, params: P) {
+function counting<const P extends Columns>(
+  kind: keyof typeof sortedMax,
+  where: string,
+  order: string,
+  params: P,
+) {
   const text = `SELECT count(*) AS total FROM
-    (SELECT 1 FROM accounts WHERE ${where} ORDER BY ${order} LIMIT ${sortedMax}) AS counted_rows`
+    (SELECT 1 FROM accounts WHERE ${where} ORDER BY ${order} LIMIT ${sortedMax[kind]}) AS counted`
   const row = { total: 'integer' } as const
   const long = { long: true, inOrder: true }
-  return statement({ name: `account-search.${name}`, text, params, row, ...long })
+  return statement({ name: `account-search.${kind}-at-least`, text, params, row, ...long })
 }
 
-const createdAtLeast = counting('created-at-least', created, 'created_at_unix_ms', createdParams)
-const namedAtLeast = counting('named-at-least', named, 'display_folded', namedParams)
+const createdAtLeast = counting('created', created, 'created_at_unix_ms', createdParams)
+const namedAtLeast = counting('named', named, 'display_folded', namedParams)
 
 /** In the order of ids. The expressions keep SQLite from the index of names, to be sorted. */
 const byWideDisplayName = statement({
@@ -188,10 +197,11 @@ const beginningWith = (text: string) => ({ first: text, end: `${text}${last}` })
  */
 async function widely(tx: Queries, wanted: Omit<Row<(typeof byWideCreation)['params']>, 'end'>) {
   const { after, limit, created_from, created_to } = wanted
+  const made = idsOfTime('user-', created_from, created_to)
   const ranges = [
-    ['', accountIdAt(0)],
-    [accountIdAt(created_from - slackMs), accountIdAt(created_to + slackMs)],
-    [accountIdAt(Number.MAX_SAFE_INTEGER), last],
+    ['', idAt('user-', 0)],
+    [made.first, made.end],
+    [idAt('user-', Number.MAX_SAFE_INTEGER), last],
   ] as const
   const found: Row<typeof accountRow>[] = []
   for (const [first, end] of ranges) {
@@ -203,15 +213,12 @@ async function widely(tx: Queries, wanted: Omit<Row<(typeof byWideCreation)['par
   return found
 }
 
-/** So far may the time in the id of an account be from that of its creation. */
-const slackMs = 60_000
-
 /** What finds accounts; every function takes the transaction first. */
 export const searchStore = {
   async byDisplayName(tx: Queries, folded: string, page: Page) {
     const names = beginningWith(folded)
     const counted = await tx.get(namedAtLeast, names)
-    const isWide = counted?.total === sortedMax
+    const isWide = (counted?.total ?? 0) >= sortedMax.named
     return tx.all(isWide ? byWideDisplayName : byDisplayName, { ...page, ...names })
   },
   byCredential: (tx: Queries, credential: Row<(typeof byCredential)['params']>) =>
@@ -231,7 +238,7 @@ export const searchStore = {
     const { created_from = 0, created_to = Number.MAX_SAFE_INTEGER } = times
     const wanted = { ...page, created_from, created_to }
     const counted = await tx.get(createdAtLeast, { created_from, created_to })
-    if (counted?.total === sortedMax) {
+    if ((counted?.total ?? 0) >= sortedMax.created) {
       return state === undefined || state === 'active'
         ? widely(tx, { ...wanted, state: state ?? null })
         : tx.all(byWideCreationNotActive, { ...wanted, state })

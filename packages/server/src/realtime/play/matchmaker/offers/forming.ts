@@ -4,12 +4,8 @@ import { nobody } from '../../../../kernel/play/calls.ts'
 import type { RoomHooks } from '../../../../kernel/play/room-hooks.ts'
 import type { AccountKey, Accounts } from '../../accounts.port.ts'
 import type { Coordination } from '../../coordination.port.ts'
-import {
-  defaultLabel,
-  labelFrom,
-  noteProblem,
-  stateLabel,
-} from '../../rooms/requests/label-answers.ts'
+import { defaultLabel, labelFrom, noteProblem } from '../../rooms/requests/label-answers.ts'
+import { makeState } from '../../rooms/requests/state-making.ts'
 import type { Room } from '../../rooms/room.ts'
 import type { Rooms } from '../../rooms/rooms.ts'
 import type { RemovalReason } from '../tickets/removal-push.ts'
@@ -72,20 +68,14 @@ export function createForming(deps: FormingDeps) {
   }
 
   /** False when the definition that the label names cannot make a state. */
-  async function makeState(room: Room): Promise<boolean> {
+  async function giveState(room: Room): Promise<boolean> {
     const { id, matchId, name, label } = room
     if (!hooks.definesRoom(label.mode)) return true
     const identity = { definition: label.mode, room_id: id, match_id: matchId, name, label }
-    rooms.expectState(id)
-    const answer = await hooks.stateCreate(nobody, { room: identity, options: '{}' })
-    const said = stateLabel(answer, label)
-    noteProblem(hooks, 'state_create', said)
-    if (said.verdict === 'failed' || room.phase === 'ended') {
-      rooms.refuseState(id)
-      hooks.stateDrop(id)
-      return false
-    }
-    rooms.relabel(room, said.value)
+    const making = { context: nobody, room: identity, options: '{}' }
+    const made = await makeState(deps, making, () => room.phase !== 'ended')
+    if (made === undefined) return false
+    rooms.relabel(room, made)
     rooms.giveState(room, identity.definition)
     return true
   }
@@ -124,7 +114,7 @@ export function createForming(deps: FormingDeps) {
     } catch (error) {
       deps.log.error('the label of a formed match failed', { room_id: room.id, error })
     }
-    if (room.phase !== 'ended' && !(await makeState(room))) rooms.close(room, () => {})
+    if (room.phase !== 'ended' && !(await giveState(room))) rooms.close(room, () => {})
     if (room.phase === 'ended') return false
     for (const ticket of group) {
       for (const account of ticket.accounts) handoffs.give(ticket, account, room, to)

@@ -13,8 +13,9 @@ import type { RoomsConfig } from '../config.ts'
 import type { PresenceCosts } from '../presence-costs.ts'
 import type { Room } from '../room.ts'
 import type { Rooms } from '../rooms.ts'
-import { admissionFrom, defaultLabel, labelFrom, noteProblem, stateLabel } from './label-answers.ts'
+import { admissionFrom, defaultLabel, labelFrom, noteProblem } from './label-answers.ts'
 import type { EnterRequest } from './room-request.ts'
+import { makeState } from './state-making.ts'
 
 export type RoomEntryDeps = {
   config: RoomsConfig
@@ -286,18 +287,10 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const ids = rooms.reserve(id)
     const definition = base.mode
     const room = { definition, ...ids, name, label: base }
-    rooms.expectState(ids.room_id)
-    const answer = await hooks.stateCreate(asker.participant.context, { room, options })
-    const said = stateLabel(answer, base)
-    noteProblem(hooks, 'state_create', said)
-    const label = said.verdict === 'yes' ? said.value : undefined
-    const isWanted = label !== undefined && isThere(asker) && mayMake(name)
-    if (!isWanted) {
-      rooms.refuseState(ids.room_id)
-      hooks.stateDrop(ids.room_id)
-    }
-    if (label === undefined) return 'room creation failed'
-    if (!isWanted) return isThere(asker) ? unavailable : undefined
+    const making = { context: asker.participant.context, room, options }
+    const label = await makeState(deps, making, () => isThere(asker) && mayMake(name))
+    if (!isThere(asker)) return undefined
+    if (label === undefined) return mayMake(name) ? 'room creation failed' : unavailable
     const open = rooms.make(name, label, ids)
     rooms.giveState(open, definition)
     admit(asker, open)

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { nobody } from '../../kernel/play/calls.ts'
+import type { NewCall } from '../calls.ts'
+import { hookCode } from '../wire/hooks.ts'
+import { Gates } from './gates.ts'
+
+const call = (hook: number, detail = 0): NewCall => {
+  return { hook, context: nobody, origin: 'server', detail, settle() {} }
+}
+const [before, ofUnload] = [call(hookCode.timer, 1), call(hookCode.timer, 2)]
+
+it('[S-REL-8] timers go on while something open may wait for them, and calls do not', async () => {
+  const gates = new Gates()
+  /** Which of these wait. */
+  const held = (open: number) =>
+    [call(hookCode.on_rpc), before, ofUnload].map((each) => gates.holds(each, 'paused', open))
+  expect(gates.holds(before, 'serving', 0)).toBe(false)
+  gates.drain()
+  expect(held(1)).toEqual([true, false, false])
+  expect(held(0)).toEqual([true, true, true])
+  await gates.unload(async () => {
+    gates.timerSet(2)
+    expect(held(1)).toEqual([true, true, false])
+  })
+  expect(held(1)).toEqual([true, true, true])
+  gates.drain()
+  gates.close()
+  expect(held(1)).toEqual([true, true, true])
+})
