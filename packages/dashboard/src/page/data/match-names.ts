@@ -9,17 +9,21 @@ const freshMs = 60_000
 
 export const matchNamesKey = ['matchRecords', 'names']
 
-/** What matches are called, by their ids: name and end of the id, for many have one name. */
+/**
+ * What matches are called, by their ids: name, or else mode or map, and the end of the id, for many
+ * are called alike.
+ */
 export async function readMatchNames(client: ConsoleClient): Promise<ReadonlyMap<string, string>> {
   const { items } = await client.matchRecords.list({ query: { limit: recordsMax } })
   return new Map(
-    items.flatMap(({ match_id, name }) =>
-      name === null ? [] : [[match_id, `${name} …${match_id.slice(-4)}`]],
-    ),
+    items.flatMap(({ match_id, name, mode, map }) => {
+      const called = name ?? (mode || map)
+      return called === '' ? [] : [[match_id, `${called} …${match_id.slice(-4)}`]]
+    }),
   )
 }
 
-/** What a match is called; the end of its id where it has no name or is not one of the newest. */
+/** What a match is called; the end of its id where it has no words or is not one of the newest. */
 export function useMatchName(id: string): string {
   const names = useQuery({
     queryKey: matchNamesKey,

@@ -99,15 +99,15 @@ export async function searchLines(tx: Queries, query: LogSearch) {
   const ids = idsOfTime('ml1-', from, to)
   const end = query.to === undefined ? last : ids.end
   const wanted = { match_id, level, tag, tag_end: `${tag}${last}`, text, from, to }
-  const ahead =
-    after > end
-      ? await look(tx, 'ahead', { ...wanted, first: end, after, limit })
-      : { found: [], oldest: null }
+  const mayBeAhead = after > end
+  const ahead = mayBeAhead
+    ? await look(tx, 'ahead', { ...wanted, first: end, after, limit })
+    : { found: [], oldest: null }
   if (ahead.found.length === limit || ahead.oldest !== null) return ahead
   const { found, oldest } = await look(tx, indexOf(query), {
     ...wanted,
     first: ids.first,
-    after: after < end ? after : end,
+    after: mayBeAhead ? end : after,
     limit: limit - ahead.found.length,
   })
   return { found: [...ahead.found, ...found], oldest }

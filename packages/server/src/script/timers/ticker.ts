@@ -102,7 +102,7 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
       if (bound.length > 0) runPart(dt, bound, former)
     }
 
-    /** Rooms of the script that serves; those that are bound to the former one do not wait for it. */
+    /** Rooms of the script that serves: those of the former one do not wait for it. */
     function runOthers(dt: number, due: readonly TickRoom[]): void {
       missed += dt
       if (isHeld()) return

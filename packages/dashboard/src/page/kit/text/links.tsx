@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
-import { type ComponentType, Fragment } from 'react'
+import { type ComponentType, Fragment, useEffect, useRef, useState } from 'react'
 import { titleOfName } from '../../../model/account-words.ts'
 import { isAccountId, type NamedPart, namedParts } from '../../../model/text.ts'
 import { type AccountName, useAccountName } from '../../data/names.ts'
@@ -68,14 +68,42 @@ export function NamedText({ children }: { children: string }) {
 
 /** As `NamedText`, where something else copies an id that stands alone. */
 export function LinkedText({ children }: { children: string }) {
+  const parts = namedParts(children)
   // Within words nothing stands that a narrow column could not cut as it cuts words.
-  return <Parts parts={namedParts(children)} account={NameLink} />
+  if (parts.filter(isAccount).length < 2) return <Parts parts={parts} account={NameLink} />
+  return <PartsInSight parts={parts} />
 }
+
+/** Texts may be full of ids, and JSON of such texts: they are named once they are in sight. */
+function PartsInSight({ parts }: { parts: readonly NamedPart[] }) {
+  const [isSeen, setSeen] = useState(false)
+  const place = useRef<HTMLSpanElement>(null)
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return
+      observer.disconnect()
+      setSeen(true)
+    })
+    if (place.current !== null) observer.observe(place.current)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <span ref={place}>
+      <Parts parts={parts} account={isSeen ? NameLink : ShortId} />
+    </span>
+  )
+}
+
+function ShortId({ id }: { id: string }) {
+  return <Text>{shortId(id)}</Text>
+}
+
+const isAccount = ({ kind }: NamedPart) => kind === 'account'
 
 /** As `NamedText`, within what leads somewhere as a whole: a row, a link, an option. */
 export function NamedWords({ children }: { children: string }) {
   const parts = namedParts(children)
-  if (parts.every(({ kind }) => kind === 'text')) return <Text>{children}</Text>
+  if (!parts.some(isAccount)) return <Text>{children}</Text>
   return (
     <span className="one-line">
       <Parts parts={parts} account={Name} />
