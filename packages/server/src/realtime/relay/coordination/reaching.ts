@@ -4,6 +4,7 @@ import {
   type MatchmakerMatched,
   type PartyPush,
 } from '@guildhall/contract'
+import { atEndOfTurn } from '../../../kernel/clock.ts'
 import { BadMessage } from '../../../kernel/cluster/wire.ts'
 import { kindOf, type OutgoingFrame, outgoingFrame } from '../../frames/outgoing-frame.ts'
 import type { AccountKey, Accounts } from '../../play/accounts.port.ts'
@@ -32,10 +33,14 @@ export function createReaching(local: () => Accounts) {
   }
 
   return {
+    /**
+     * A match waits for the end of the turn: the answer that names its ticket may have come with
+     * it, in one packet, and is then still on its way through promises.
+     */
     deliver(account: AccountKey, frame: OutgoingFrame, except?: number): void {
-      const isMatch = kindOf(frame) === kinds.MATCHMAKER_MATCHED.first
-      if (isMatch && isSecond(account, frame)) return
-      local().deliver(account, frame, except)
+      const deliver = () => local().deliver(account, frame, except)
+      if (kindOf(frame) !== kinds.MATCHMAKER_MATCHED.first) deliver()
+      else if (!isSecond(account, frame)) atEndOfTurn(deliver)
     },
     /** The new coordinator does not have them. */
     lost({ tickets, parties }: GatheringRecords): void {
