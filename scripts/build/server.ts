@@ -93,13 +93,23 @@ export async function buildServer(options: { always?: boolean } = {}): Promise<{
   await mkdir(next, { recursive: true })
   for (const { name, text } of files) await writeFile(join(next, name), text)
   await mkdir(dist, { recursive: true })
-  // Files that a running node may still load stay; main.mjs comes last.
   const names = readdirSync(next).sort(
     (a, b) => Number(a === 'main.mjs') - Number(b === 'main.mjs'),
   )
   for (const name of names) await rename(join(next, name), join(dist, name))
   await rm(next, { recursive: true })
+  await removeOld(new Set(names))
   return { built: true }
+}
+
+/** A running node may still load what an older build made; a day later it goes. */
+async function removeOld(made: ReadonlySet<string>): Promise<void> {
+  const keptMs = 86_400_000
+  for (const name of readdirSync(dist)) {
+    const file = join(dist, name)
+    const madeMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (!made.has(name) && madeMs < Date.now() - keptMs) await rm(file, { force: true })
+  }
 }
 
 /** Files of packages that the server reads, by what it asks `import.meta.resolve` for. */
@@ -111,6 +121,9 @@ type Bundling = {
   /** The files that lie beside the built ones; without it they are where npm installed them. */
   assets?: Assets
 }
+
+/** A quarter less to read at each start. All names stay, for those who read a stack. */
+const tight = { minifyWhitespace: true, lineLimit: 160 }
 
 /** What esbuild makes of the programs, with a map beside each file. */
 export async function bundle({ home, assets }: Bundling): Promise<BuiltFile[]> {
@@ -137,14 +150,14 @@ export async function bundle({ home, assets }: Bundling): Promise<BuiltFile[]> {
   const plugins = [placesOfSources(home, assets), contractByParts, modulesOfNode]
   const isShared = (name: string) => sharing.some(({ programs }) => programs.includes(name))
   const apart = build({
-    ...settings,
+    ...{ ...settings, ...tight },
     entryPoints: sourcesOf((name) => !isShared(name)),
     plugins: [programsAreLoaded, ...plugins],
   })
   const shared = sharing.map(async ({ programs, ...how }) => {
     const entryPoints = sourcesOf((name) => programs.includes(name))
     const parts = await build({ ...settings, splitting: true, entryPoints, plugins })
-    return joinFiles(filesOf(parts), how, settings)
+    return joinFiles(filesOf(parts), how, { ...settings, ...tight })
   })
   return [...filesOf(await apart), ...(await Promise.all(shared)).flat()]
 }

@@ -2,6 +2,7 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import type { Environment } from '../config/sources/environment.ts'
 import type { FlagAssignment } from '../config/sources/flags.ts'
 import { type Invocation, parseArguments } from './arguments.ts'
+import { printVersion } from './commands/version.ts'
 import { helpText } from './commands.ts'
 import type { InspectScript } from './inspect-script.port.ts'
 import { exitCodes, printJson, printLines, type Terminal } from './terminal.ts'
@@ -37,10 +38,8 @@ export async function runCommand(
     return exitCodes.ok
   }
   switch (invocation.command) {
-    case 'version': {
-      const { printVersion } = await import('./commands/version.ts')
+    case 'version':
       return printVersion(invocation, terminal)
-    }
     case 'hash-password': {
       const { hashPassword } = await import('./commands/hash-password.ts')
       return hashPassword(invocation, terminal)

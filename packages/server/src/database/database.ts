@@ -129,6 +129,11 @@ export class DatabaseUnavailable extends Unavailable {
   override readonly name = 'DatabaseUnavailable'
 }
 
+/** Thrown by a start whose server was reached and is nothing this node can run on. */
+export class DatabaseUnfit extends Error {
+  override readonly name = 'DatabaseUnfit'
+}
+
 /** Thrown, and answered as 500, when a transaction met others in its way at every attempt. */
 export class DatabaseContention extends Unavailable {
   override readonly name = 'DatabaseContention'

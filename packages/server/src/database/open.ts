@@ -3,7 +3,6 @@ import type { Randomness } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log/log.ts'
 import type { OpenedDatabase } from './migrations/schema-access.ts'
 import { type DatabaseConfig, databaseDefaults } from './postgres/config.ts'
-import { openPostgresDatabase } from './postgres/postgres-database.ts'
 import { openFileDatabase, openFileToRead, openMemoryDatabase } from './sqlite/sqlite-database.ts'
 
 export type OpenDatabaseOptions = {
@@ -42,6 +41,8 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<Opened
     const config = { ...databaseDefaults, ...options.config }
     const onlyReads = options.access === 'read'
     const { randomness } = options
+    // Loaded by those alone who have it.
+    const { openPostgresDatabase } = await import('./postgres/postgres-database.ts')
     return openPostgresDatabase({ url, config, clock, log, randomness, onlyReads })
   }
   throw new UnknownDatabaseUrl(

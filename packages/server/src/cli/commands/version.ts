@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { migrations } from '../../database/migrations/index.ts'
 import { version } from '../../version.ts'
 import type { Invocation } from '../arguments.ts'
 import { exitCodes, printJson, type Terminal } from '../terminal.ts'
 
 /** Prints what a bug report should say about this binary. */
-export async function printVersion(
-  { json }: Pick<Invocation, 'json'>,
-  { stdout }: Terminal,
-): Promise<number> {
-  const { migrations } = await import('../../database/migrations/index.ts')
+export function printVersion({ json }: Pick<Invocation, 'json'>, { stdout }: Terminal): number {
   const facts = {
     version,
     commit: commit() ?? 'unknown',

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Bus, BusEvents } from '../../kernel/cluster/bus.ts'
+import { type Bus, type BusEvents, BusUnfit } from '../../kernel/cluster/bus.ts'
 import { BadMessage } from '../../kernel/cluster/wire.ts'
 import type { Log } from '../../kernel/log/log.ts'
 import { within } from '../../kernel/time/within.ts'
@@ -17,11 +17,6 @@ export type PostgresBusOptions = {
   sender: Uint8Array
   /** What came is no message of a node. */
   invalid(): void
-}
-
-/** Thrown by a start whose own message does not come back. */
-export class BusUnfit extends Error {
-  override readonly name = 'BusUnfit'
 }
 
 /** A payload is below 8,000 bytes of text, in base64. */

@@ -19,7 +19,11 @@ export type SchemaAccess = {
 }
 
 /** A database as `openDatabase` gives it to the composition root. */
-export type OpenedDatabase = Database & { readonly schema: SchemaAccess }
+export type OpenedDatabase = Database & {
+  readonly schema: SchemaAccess
+  /** Whether the engine itself made this error, in words of its own. */
+  isEngineError(error: unknown): boolean
+}
 
 /** Replaces the words of a migration; an unknown one is a mistake of its author. */
 export function renderWords(text: string, words: Readonly<Record<string, string>>): string {

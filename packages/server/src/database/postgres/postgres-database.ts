@@ -15,7 +15,7 @@ import {
 } from '../statement.ts'
 import { Connection, type ConnectionOptions } from './connections/connection.ts'
 import { connectAtStart } from './connections/start.ts'
-import { classified } from './errors.ts'
+import { classified, sqlState } from './errors.ts'
 import { Executor, type ExecutorDeps } from './executor.ts'
 import { createPostgresExplorer } from './explorer.ts'
 import { PreparedStatements } from './prepared.ts'
@@ -54,6 +54,7 @@ export async function openPostgresDatabase(deps: PostgresDeps): Promise<OpenedDa
       await executor.close()
     },
     schema: schemaAccess({ options, prepared, queries }),
+    isEngineError: (error) => sqlState(error) !== undefined,
   }
 }
 

@@ -7,6 +7,7 @@ import { createSystemClock } from '../../kernel/clock.ts'
 import {
   DatabaseContention,
   DatabaseUnavailable,
+  DatabaseUnfit,
   StatementTimeout,
   UniqueViolation,
 } from '../database.ts'
@@ -22,7 +23,6 @@ import {
 import { silentLog } from '../testing/silent-log.ts'
 import { startProxy } from '../testing/tcp-proxy.ts'
 import type { DatabaseConfig } from './config.ts'
-import { DatabaseUnfit } from './connections/start.ts'
 
 const clock = createSystemClock()
 let server: PostgresServer

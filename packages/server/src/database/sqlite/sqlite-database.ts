@@ -5,7 +5,7 @@ import { MergedLookups } from '../reads/merged-lookups.ts'
 import { statement } from '../statement.ts'
 import { createPlainCommits } from './commits/commits.ts'
 import { SqliteConnection } from './connection.ts'
-import { classified } from './errors.ts'
+import { classified, resultCode } from './errors.ts'
 import { createFileExplorer } from './explorer.ts'
 import { backUpBeforeMigration } from './file/backup.ts'
 import { lockFile } from './file/file-lock.ts'
@@ -61,6 +61,7 @@ function onOneConnection(opened: Live): Omit<OpenedDatabase, 'backend' | 'durabl
     ...queriesOn(() => live, { sharesConnection: true, mayRecall: () => true }),
     explorer: undefined,
     schema: schemaAccess(() => live, undefined),
+    isEngineError,
     state: () => (live ? 'up' : 'down'),
     stats: noStats,
     probe: async () => live !== undefined,
@@ -99,6 +100,7 @@ export async function openFileDatabase(
         () => file.live,
         (version) => backUpBeforeMigration(resolved, version),
       ),
+      isEngineError,
       state: () => file.state,
       stats: noStats,
       probe: () => file.probe(),
@@ -113,6 +115,10 @@ export async function openFileDatabase(
   } catch (error) {
     throw classified(error)
   }
+}
+
+function isEngineError(error: unknown): boolean {
+  return resultCode(error) !== undefined
 }
 
 const noStats = () => ({ in_use: 0, waiting: 0, contention_total: 0 })

@@ -22,3 +22,8 @@ export type BusEvents = {
   /** The connection is lost, or there again; messages may be missing. */
   changed(isUp: boolean): void
 }
+
+/** Thrown by a start whose own message does not come back. */
+export class BusUnfit extends Error {
+  override readonly name = 'BusUnfit'
+}

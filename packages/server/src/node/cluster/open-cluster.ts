@@ -1,4 +1,3 @@
-import { createPostgresBus } from '../../cluster/bus/postgres-bus.ts'
 import { createDirectory } from '../../cluster/directory/directory.store.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Database } from '../../database/database.ts'
@@ -121,14 +120,15 @@ async function openBus(
   const { cluster, database } = config
   const sender = Uint8Array.from(ids.bytes(senderBytes))
   const common = { clusterId: cluster.cluster_id, bootId, log, sender, invalid }
+  // Each is loaded by those alone who have it.
   if (cluster.bus === 'postgres') {
     const url = cluster.listen_url ?? database.url
     if (url === undefined) throw new Error('cluster.enabled was checked to have PostgreSQL')
+    const { createPostgresBus } = await import('../../cluster/bus/postgres-bus.ts')
     return createPostgresBus({ ...common, url, clock })
   }
   const { nats_url: url, credentials_file: credentialsFile } = cluster
   if (url === undefined) throw new Error('cluster.nats_url was checked to be there')
-  // Loaded by those alone who have NATS.
   const { createNatsBus } = await import('../../cluster/bus/nats-bus.ts')
   return createNatsBus({ ...common, url, credentialsFile })
 }

@@ -5,8 +5,6 @@ import {
   UniqueViolation,
 } from '../../database/database.ts'
 import type { OpenedDatabase } from '../../database/migrations/schema-access.ts'
-import { sqlState } from '../../database/postgres/errors.ts'
-import { resultCode } from '../../database/sqlite/errors.ts'
 import type { Awaitable } from '../../kernel/time/awaitable.ts'
 
 /**
@@ -20,7 +18,7 @@ export function countErrors(db: OpenedDatabase): { db: OpenedDatabase; errors():
   function counted<T extends Awaitable<unknown>>(answer: T): T {
     if (answer instanceof Promise) {
       answer.catch((error: unknown) => {
-        if (isFault(error)) errors += 1
+        if (isFault(error, db)) errors += 1
       })
     }
     return answer
@@ -42,13 +40,9 @@ export function countErrors(db: OpenedDatabase): { db: OpenedDatabase; errors():
   }
 }
 
-function isFault(error: unknown): boolean {
+function isFault(error: unknown, db: OpenedDatabase): boolean {
   if (error instanceof UniqueViolation) return false
-  return (
-    faults.some((fault) => error instanceof fault) ||
-    sqlState(error) !== undefined ||
-    resultCode(error) !== undefined
-  )
+  return faults.some((fault) => error instanceof fault) || db.isEngineError(error)
 }
 
 const faults = [DatabaseUnavailable, DatabaseContention, StatementTimeout]

@@ -1,13 +1,8 @@
 import { reasonOf } from '../../../kernel/errors/reason.ts'
 import type { Log } from '../../../kernel/log/log.ts'
-import { DatabaseUnavailable } from '../../database.ts'
+import { DatabaseUnavailable, DatabaseUnfit } from '../../database.ts'
 import { ConnectionLost, isUnreachable, sqlState } from '../errors.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
-
-/** Thrown when the server was reached and is nothing this node can run on. */
-export class DatabaseUnfit extends Error {
-  override readonly name = 'DatabaseUnfit'
-}
 
 const retryMs = 1000
 
