@@ -1,7 +1,7 @@
 import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { BuiltFile } from './joined.ts'
+import type { BuiltFile } from './scripts.ts'
 import { bundle } from './server.ts'
 
 /**

@@ -1,8 +1,6 @@
 import { basename, join } from 'node:path'
 import type { BuildOptions, BuildResult, Plugin } from 'esbuild'
-
-/** A file that was built, by its name in the folder of all. */
-export type BuiltFile = { name: string; text: string }
+import { asScript, type BuiltFile, scriptFiles, takeOf } from './scripts.ts'
 
 /** What esbuild has built without writing it. */
 export function filesOf({ outputFiles = [] }: BuildResult): BuiltFile[] {
@@ -15,19 +13,26 @@ type Settings = BuildOptions & {
   banner: { js: string }
 }
 
+export type Joining = {
+  /**
+   * Programs in the order in which they are loaded: what two of them have goes to the first one.
+   */
+  joined: readonly string[]
+  /** The one of them that also gets what others share, whether it needs it or not. */
+  rest?: string
+  /** The one of them that runs all others, which then are scripts. */
+  runner?: string
+}
+
 /**
  * Joins what a program loads at once into its own file. Where programs share modules, esbuild makes
  * a file of each set of modules that the same ones use, which were eighty for a node; to open and
  * to link them took a quarter of its start. What is loaded later, if at all, keeps its own files,
  * which take from the joined ones what they share with them.
- *
- * @param roots the programs in the order in which they are loaded: what two of them have goes to
- *   the first one
- * @param rest the one of them that also gets what others share, whether it needs it or not
  */
 export async function joinFiles(
   files: readonly BuiltFile[],
-  { joined: roots, rest }: { joined: readonly string[]; rest?: string | undefined },
+  { joined: roots, rest, runner }: Joining,
   settings: Settings,
 ): Promise<BuiltFile[]> {
   const { build } = await import('esbuild')
@@ -35,22 +40,25 @@ export async function joinFiles(
   const groups = groupsOf(roots, texts)
   const chunks = [...texts.keys()].filter((name) => rest && isChunk(name) && !groups.has(name))
   for (const name of chunks) groups.set(name, `${rest}.mjs`)
-  const shared = shareByNames(texts, groups)
+  const shared = shareByNames(texts, groups, runner)
   const { outdir: folder, ...others } = settings
-  const joined = roots.map((root) => {
+  const joined = roots.map(async (root, at) => {
     const name = `${root}.mjs`
     const own = [`export * from './${name}'`, ...(shared.get(name) ?? [])].join('\n')
-    return build({
-      ...others,
+    const isRun = runner !== undefined && root !== runner
+    const made = await build({
+      ...{ ...others, ...(isRun && asScript) },
       stdin: { contents: own, resolveDir: folder, sourcefile: root },
-      outfile: join(folder, name),
+      outfile: join(folder, isRun ? `${root}.js` : name),
       plugins: [fromMemory(texts, { groups, group: name, banner: settings.banner.js })],
     })
+    if (!isRun) return filesOf(made)
+    return scriptFiles(filesOf(made), { root, before: roots.slice(0, at), runner })
   })
   const results = await Promise.all(joined)
   const left = files.filter(({ name }) => !groups.has(name.replace(/\.map$/, '')))
   const apart = left.map(({ name }) => ({ name, text: texts.get(name) ?? '' }))
-  return [...apart, ...results.flatMap(filesOf)]
+  return [...apart, ...results.flat()]
 }
 
 /** What several programs share, by the name that esbuild gives it. */
@@ -77,25 +85,31 @@ function groupsOf(roots: readonly string[], texts: ReadonlyMap<string, string>) 
  * Makes every file take from the joined files what lies in another group, and returns the lines
  * with which these give it away. Two parts may have things of one name, so there it has another.
  */
-function shareByNames(texts: Map<string, string>, groups: ReadonlyMap<string, string>) {
+function shareByNames(
+  texts: Map<string, string>,
+  groups: ReadonlyMap<string, string>,
+  runner: string | undefined,
+) {
   const given = new Map<string, Set<string>>()
   const parts = [...groups.keys()]
   for (const [file, text] of texts) {
+    const own = groups.get(file)
+    const isScript = runner !== undefined && own !== undefined && own !== `${runner}.mjs`
     const redirected = text.replaceAll(takes, (line, names: string | undefined, from: string) => {
       const group = groups.get(from)
-      if (group === undefined || group === groups.get(file)) return line
+      if (group === undefined || group === own) return line
       const lines = given.get(group) ?? new Set()
       given.set(group, lines)
       if (names === undefined) {
         lines.add(`import './${from}'`)
-        return `import "./${group}";`
+        return isScript ? '' : `import "./${group}";`
       }
       const renamed = names.replaceAll(/([\w$]+)( as [\w$]+)?/g, (_name, name: string, as = '') => {
         const shared = `${name}_${parts.indexOf(from)}`
         lines.add(`export { ${name} as ${shared} } from './${from}'`)
         return `${shared}${as || ` as ${name}`}`
       })
-      return `import {${renamed}} from "./${group}";`
+      return isScript ? takeOf(renamed, group) : `import {${renamed}} from "./${group}";`
     })
     texts.set(file, redirected)
   }

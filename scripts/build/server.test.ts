@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeAll, expect, it } from 'vitest'
@@ -12,6 +22,7 @@ import { buildServer, builtPrograms, protocolSources } from './server.ts'
 const root = join(import.meta.dirname, '../..')
 const main = join(root, 'packages/server/dist/main.mjs')
 const folder = mkdtempSync(join(tmpdir(), 'guildhall-built-'))
+const cache = join(folder, 'cache')
 let node: ChildProcess | undefined
 
 beforeAll(async () => {
@@ -23,6 +34,7 @@ afterEach(() => void node?.kill('SIGKILL'))
 async function start(): Promise<{ node: ChildProcess; url: string }> {
   const env = {
     PATH: process.env.PATH,
+    XDG_CACHE_HOME: cache,
     GUILDHALL_HTTP__BIND: '127.0.0.1:0',
     GUILDHALL_DATABASE__URL: `sqlite:${join(folder, 'built.db')}`,
   }
@@ -47,6 +59,19 @@ it('builds a server that serves from a file, hashes passwords and ends in order'
   expect(await once(node, 'exit')).toEqual([0, null])
 })
 
+it('keeps what a start has compiled, and does without where that was cut short', async () => {
+  const kept = () => globSync('**/serve.js-*', { cwd: cache }).map((name) => join(cache, name))
+  for (const isCut of [false, true]) {
+    const { node } = await start()
+    await expect.poll(kept).toHaveLength(1)
+    const [file = ''] = kept()
+    await expect.poll(() => statSync(file).size).toBeGreaterThan(100_000)
+    node.kill('SIGTERM')
+    expect(await once(node, 'exit')).toEqual([0, null])
+    if (!isCut) truncateSync(file, 50_000)
+  }
+})
+
 it('builds a server that tests scripts', async () => {
   const game = join(folder, 'game')
   mkdirSync(game)
@@ -65,7 +90,7 @@ it('builds a server that tests scripts', async () => {
 })
 
 it.each([
-  ['program.mjs', 'program.ts', 'runCommand(host.argv'],
+  ['program.js', 'program.ts', 'runCommand(host.argv'],
   // Behind an import of many lines, of which the build makes its own.
   ['script-javascript.mjs', 'script/worker/bindings/surface.ts', 'function createSurface('],
 ])(
@@ -89,20 +114,21 @@ it.each([
 )
 
 it.each([
-  ['program.mjs', []],
-  ['serve.mjs', ['program.mjs']],
+  ['program.mjs', ['compiled-scripts.mjs']],
+  ['serve.mjs', ['compiled-scripts.mjs', 'program.mjs']],
+  ['compiled-scripts.mjs', []],
   ['script-javascript.mjs', ['script-worker.mjs']],
   ['script-worker.mjs', []],
   ['quic-engine.mjs', []],
 ])('joins all that %s loads at once into one file', (program, others) => {
   const text = readFileSync(join(dirname(main), program), 'utf8')
-  const taken = text.matchAll(/\bimport ?(?:\{[^}]*\} ?from ?)?"\.\/([^"]+)"/g)
+  const taken = text.matchAll(/\bimport ?(?:[{*][^"]*from ?)?"\.\/([^"]+)"/g)
   const loaded = Array.from(taken, ([, file]) => file)
   expect([...new Set(loaded)]).toEqual(others)
 })
 
 it('leaves what only PostgreSQL needs to those who have it', () => {
-  expect(readFileSync(join(dirname(main), 'serve.mjs'), 'utf8')).not.toContain('node_modules/pg')
+  expect(readFileSync(join(dirname(main), 'serve.js'), 'utf8')).not.toContain('node_modules/pg')
 })
 
 it('builds nothing anew when nothing changed', async () => {

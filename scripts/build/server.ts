@@ -4,7 +4,8 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
-import { type BuiltFile, filesOf, joinFiles } from './joined.ts'
+import { filesOf, type Joining, joinFiles } from './joined.ts'
+import type { BuiltFile } from './scripts.ts'
 
 const root = join(import.meta.dirname, '../..')
 const dist = join(root, 'packages/server/dist')
@@ -19,6 +20,7 @@ const serverSource = join(root, 'packages/server/src')
 /** What a process or a thread begins with, by the name of the file that is built of it. */
 const programs: Readonly<Record<string, string>> = {
   main: 'main.ts',
+  'compiled-scripts': 'kernel/host/compiled-scripts.ts',
   program: 'program.ts',
   serve: 'serve.ts',
   ...programsOfEngines(),
@@ -55,7 +57,7 @@ const external = [
   'utf-8-validate',
 ]
 
-type Sharing = { programs: readonly string[]; joined: readonly string[]; rest?: string }
+type Sharing = Joining & { programs: readonly string[] }
 
 /**
  * Programs that share modules: they meet in one process, or are many with the same in them. What
@@ -64,7 +66,11 @@ type Sharing = { programs: readonly string[]; joined: readonly string[]; rest?: 
  * than they run.
  */
 const sharing: readonly Sharing[] = [
-  { programs: ['program', 'serve', 'test-preload', 'open-game'], joined: ['program', 'serve'] },
+  {
+    programs: ['compiled-scripts', 'program', 'serve', 'test-preload', 'open-game'],
+    joined: ['compiled-scripts', 'program', 'serve'],
+    runner: 'compiled-scripts',
+  },
   {
     programs: ['script-worker', ...Object.keys(programsOfEngines()).filter(isWorker)],
     joined: ['script-worker'],

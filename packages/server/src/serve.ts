@@ -20,6 +20,7 @@ import {
 } from './kernel/control/control-server.ts'
 import { AddressRefused } from './kernel/errors/address-refused.ts'
 import { reasonOf } from './kernel/errors/reason.ts'
+import { keepCompiled } from './kernel/host/compiled-scripts.ts'
 import { CertificateUnfit } from './kernel/http/connection/certificates.ts'
 import { newBootId } from './kernel/ids.ts'
 import type { Log } from './kernel/log/log.ts'
@@ -93,6 +94,7 @@ export async function serve(
     if (parent === undefined) printReadyLine(facts, config.logging, host.stdout)
     else parent.ready(facts)
     if (isForPerson) printLines(host.stderr, welcomeLines({ ...node, config, version }))
+    void keepCompiled()
     const end = await ending
     if (isForPerson && 'signal' in end) printLines(host.stderr, [farewellLine])
     if ('signal' in end) {

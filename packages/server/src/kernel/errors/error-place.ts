@@ -37,7 +37,7 @@ const maps = new Map<string, BuiltMap>()
 
 /** Where the code of a frame was written, when it is of a built file, made of several. */
 function written(file: string, line: number, column: number): { file: string; line: number } {
-  if (!file.endsWith('.mjs')) return { file, line }
+  if (!/\.m?js$/.test(file)) return { file, line }
   try {
     const map = maps.get(file) ?? new BuiltMap(readFileSync(`${rootPath}${file}.map`, 'utf8'))
     maps.set(file, map)
