@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { type BuiltFile, joinFiles } from './joined.ts'
+import { joinFiles } from './joined.ts'
+import type { BuiltFile } from './scripts.ts'
 
 const banner = '/* the first line */'
 
