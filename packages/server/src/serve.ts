@@ -68,6 +68,7 @@ export async function serve(
   if (parent === undefined) logConfig(loaded, log)
   let node: RunningNode | undefined
   let control: ControlServer | undefined
+  let kept: Promise<void> | undefined
   const drain = new AbortController()
   const draining = { isUnderWay: false, end: () => drain.abort() }
   const ending = firstEnding(host, clock, { draining, parent })
@@ -94,7 +95,7 @@ export async function serve(
     if (parent === undefined) printReadyLine(facts, config.logging, host.stdout)
     else parent.ready(facts)
     if (isForPerson) printLines(host.stderr, welcomeLines({ ...node, config, version }))
-    void keepCompiled()
+    kept = keepCompiled()
     const end = await ending
     if (isForPerson && 'signal' in end) printLines(host.stderr, [farewellLine])
     if ('signal' in end) {
@@ -113,6 +114,7 @@ export async function serve(
   } finally {
     early?.end()
     await control?.close()
+    await kept
     writer.flush()
     await Promise.all([host.stdout, host.stderr].map((stream) => handedOn(stream, clock)))
   }
