@@ -20,7 +20,7 @@ export type Joining = {
   joined: readonly string[]
   /** The one of them that also gets what others share, whether it needs it or not. */
   rest?: string
-  /** The one of them that runs all others, which then are scripts. */
+  /** The program that runs them, apart from all: they are scripts then. */
   runner?: string
 }
 
@@ -45,14 +45,13 @@ export async function joinFiles(
   const joined = roots.map(async (root, at) => {
     const name = `${root}.mjs`
     const own = [`export * from './${name}'`, ...(shared.get(name) ?? [])].join('\n')
-    const isRun = runner !== undefined && root !== runner
     const made = await build({
-      ...{ ...others, ...(isRun && asScript) },
+      ...{ ...others, ...(runner !== undefined && asScript) },
       stdin: { contents: own, resolveDir: folder, sourcefile: root },
-      outfile: join(folder, isRun ? `${root}.js` : name),
+      outfile: join(folder, runner === undefined ? name : `${root}.js`),
       plugins: [fromMemory(texts, { groups, group: name, banner: settings.banner.js })],
     })
-    if (!isRun) return filesOf(made)
+    if (runner === undefined) return filesOf(made)
     return scriptFiles(filesOf(made), { root, before: roots.slice(0, at), runner })
   })
   const results = await Promise.all(joined)
@@ -73,7 +72,7 @@ const takes = /^import (?:\{([^}]*)\} from )?"\.\/([^"]+)";$/gm
 function groupsOf(roots: readonly string[], texts: ReadonlyMap<string, string>) {
   const groups = new Map<string, string>()
   const add = (name: string, group: string) => {
-    if (groups.has(name)) return
+    if (groups.has(name) || !texts.has(name)) return
     groups.set(name, group)
     for (const [, , from = ''] of (texts.get(name) ?? '').matchAll(takes)) add(from, group)
   }
@@ -94,8 +93,9 @@ function shareByNames(
   const parts = [...groups.keys()]
   for (const [file, text] of texts) {
     const own = groups.get(file)
-    const isScript = runner !== undefined && own !== undefined && own !== `${runner}.mjs`
+    const isScript = runner !== undefined && own !== undefined
     const redirected = text.replaceAll(takes, (line, names: string | undefined, from: string) => {
+      if (isScript && names && from === `${runner}.mjs`) return takeOf(names, from)
       const group = groups.get(from)
       if (group === undefined || group === own) return line
       const lines = given.get(group) ?? new Set()

@@ -20,7 +20,7 @@ type ScriptOf = {
   root: string
   /** What it may take of: the programs that are loaded before it. */
   before: readonly string[]
-  /** The program that runs it. */
+  /** The program that runs it, of which it may take as well. */
   runner: string
 }
 
@@ -39,12 +39,11 @@ export function scriptFiles(
     })
     return { name, text: withImports(script, name) }
   })
-  const imports = before.map((each, at) => `import * as taken${at} from "./${each}.mjs";`)
-  const taken = before.map((each, at) => `"./${each}.mjs":taken${at}`)
+  const others = [runner, ...before].map((each) => `./${each}.mjs`)
+  const taken = others.map((file, at) => `${JSON.stringify(file)}:taken${at}`)
   const text = [
-    ...imports,
-    `import {runScript} from "./${runner}.mjs";`,
-    `export const {${exported}}=runScript(new URL("./${root}.js",import.meta.url),{${taken}});`,
+    ...others.map((file, at) => `import * as taken${at} from "${file}";`),
+    `export const {${exported}}=taken0.runScript(new URL("./${root}.js",import.meta.url),{${taken}});`,
   ]
   return [...scripts, { name: `${root}.mjs`, text: `${text.join('\n')}\n` }]
 }

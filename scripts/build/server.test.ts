@@ -92,7 +92,7 @@ it('builds a server that tests scripts', async () => {
 it.each([
   ['program.js', 'program.ts', 'runCommand(host.argv'],
   // Behind an import of many lines, of which the build makes its own.
-  ['script-javascript.mjs', 'script/worker/bindings/surface.ts', 'function createSurface('],
+  ['script-worker.js', 'script/worker/bindings/surface.ts', 'function createSurface('],
 ])(
   '[H-ERR-2] builds files whose errors say where their code was written: %s of %s',
   (program, source, text) => {
@@ -118,7 +118,7 @@ it.each([
   ['serve.mjs', ['compiled-scripts.mjs', 'program.mjs']],
   ['compiled-scripts.mjs', []],
   ['script-javascript.mjs', ['script-worker.mjs']],
-  ['script-worker.mjs', []],
+  ['script-worker.mjs', ['compiled-scripts.mjs']],
   ['quic-engine.mjs', []],
 ])('joins all that %s loads at once into one file', (program, others) => {
   const text = readFileSync(join(dirname(main), program), 'utf8')

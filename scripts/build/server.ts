@@ -57,6 +57,8 @@ const external = [
   'utf-8-validate',
 ]
 
+const runner = 'compiled-scripts'
+
 type Sharing = Joining & { programs: readonly string[] }
 
 /**
@@ -67,14 +69,15 @@ type Sharing = Joining & { programs: readonly string[] }
  */
 const sharing: readonly Sharing[] = [
   {
-    programs: ['compiled-scripts', 'program', 'serve', 'test-preload', 'open-game'],
-    joined: ['compiled-scripts', 'program', 'serve'],
-    runner: 'compiled-scripts',
+    programs: ['program', 'serve', 'test-preload', 'open-game'],
+    joined: ['program', 'serve'],
+    runner,
   },
   {
     programs: ['script-worker', ...Object.keys(programsOfEngines()).filter(isWorker)],
     joined: ['script-worker'],
     rest: 'script-worker',
+    runner,
   },
 ]
 
@@ -153,7 +156,7 @@ export async function bundle({ home, assets }: Bundling): Promise<BuiltFile[]> {
     write: false,
     logLevel: 'warning',
   } as const satisfies BuildOptions
-  const plugins = [placesOfSources(home, assets), contractByParts, modulesOfNode]
+  const plugins = [runnerIsLoaded, placesOfSources(home, assets), contractByParts, modulesOfNode]
   const isShared = (name: string) => sharing.some(({ programs }) => programs.includes(name))
   const apart = build({
     ...{ ...settings, ...tight },
@@ -190,6 +193,17 @@ export function protocolSources(): string[] {
 function sourcesOf(isWanted: (name: string) => boolean): { [name: string]: string } {
   const wanted = Object.entries(programs).filter(([name]) => isWanted(name))
   return Object.fromEntries(wanted.map(([name, source]) => [name, join(serverSource, source)]))
+}
+
+/** The runner is one for all of a process. */
+const runnerIsLoaded: Plugin = {
+  name: 'the runner is loaded',
+  setup(build) {
+    const file = `./${runner}.mjs`
+    build.onResolve({ filter: new RegExp(`/${runner}\\.ts$`) }, ({ kind }) =>
+      kind === 'import-statement' ? { path: file, external: true } : undefined,
+    )
+  },
 }
 
 /** A program that another one imports at its run stays a file. */

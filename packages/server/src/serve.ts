@@ -68,7 +68,6 @@ export async function serve(
   if (parent === undefined) logConfig(loaded, log)
   let node: RunningNode | undefined
   let control: ControlServer | undefined
-  let kept: Promise<void> | undefined
   const drain = new AbortController()
   const draining = { isUnderWay: false, end: () => drain.abort() }
   const ending = firstEnding(host, clock, { draining, parent })
@@ -92,10 +91,8 @@ export async function serve(
     )
     writer.flush()
     const facts = readyFacts(node, { config, bootId })
-    if (parent === undefined) printReadyLine(facts, config.logging, host.stdout)
-    else parent.ready(facts)
+    sayReady(facts, { config, host, parent })
     if (isForPerson) printLines(host.stderr, welcomeLines({ ...node, config, version }))
-    kept = keepCompiled()
     const end = await ending
     if (isForPerson && 'signal' in end) printLines(host.stderr, [farewellLine])
     if ('signal' in end) {
@@ -114,7 +111,6 @@ export async function serve(
   } finally {
     early?.end()
     await control?.close()
-    await kept
     writer.flush()
     await Promise.all([host.stdout, host.stderr].map((stream) => handedOn(stream, clock)))
   }
@@ -130,6 +126,14 @@ function readyFacts(
 ): ReadyFacts {
   const ids = { node_id: config.server.node_id, boot_id: bootId }
   return { url, transportAddresses, backend, entrypoint, ...ids }
+}
+
+type Listeners = { config: Config; host: NodeJS.Process; parent: ParentLine | undefined }
+
+function sayReady(facts: ReadyFacts, { config, host, parent }: Listeners): void {
+  if (parent === undefined) printReadyLine(facts, config.logging, host.stdout)
+  else parent.ready(facts)
+  keepCompiled()
 }
 
 /** What commands of this machine may ask of it. */

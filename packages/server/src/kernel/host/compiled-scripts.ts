@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire, getCompileCacheDir } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -51,7 +50,7 @@ export function runScript(place: URL, taken: object): object {
 }
 
 /** Keeps what is compiled by now for the starts to come, unless this one had it already. */
-export async function keepCompiled(): Promise<void> {
+export function keepCompiled(): void {
   for (const { script, sourceCheck, keptFile } of compiled.splice(0)) {
     const data = script.createCachedData()
     const checks = Buffer.alloc(checksBytes)
@@ -59,8 +58,8 @@ export async function keepCompiled(): Promise<void> {
     checks.writeUInt32LE(crc32(data), 4)
     const next = `${keptFile}.${process.pid}`
     try {
-      await writeFile(next, Buffer.concat([checks, data]), { mode: 0o600 })
-      await rename(next, keptFile)
+      writeFileSync(next, Buffer.concat([checks, data]), { mode: 0o600 })
+      renameSync(next, keptFile)
     } catch {
       // The next start compiles as well.
     }
@@ -70,7 +69,8 @@ export async function keepCompiled(): Promise<void> {
 /** Below the folder that Node.js has for the same release, processor and flags, if it has one. */
 function keptFileOf(filename: string): string | undefined {
   const folder = getCompileCacheDir()
-  return folder && join(folder, `${basename(filename)}-${crc32(filename).toString(16)}`)
+  if (folder === undefined || process.permission?.has('fs.write', folder) === false) return
+  return join(folder, `${basename(filename)}-${crc32(filename).toString(16)}`)
 }
 
 const checksBytes = 8

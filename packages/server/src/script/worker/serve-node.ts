@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { keepCompiled } from '../../kernel/host/compiled-scripts.ts'
 import { messageBytes } from '../wire/limits.ts'
 import { encodeMessage, MessageReader } from '../wire/messages.ts'
 import { channelFd, type FromWorker } from '../wire/protocol.ts'
@@ -30,7 +31,10 @@ function serve(createEngine: CreateEngine): void {
     onread: { buffer, callback: take },
   })
   const exit = process.exit.bind(process)
-  const post = (message: FromWorker) => void channel.write(encodeMessage(message))
+  const post = (message: FromWorker) => {
+    channel.write(encodeMessage(message))
+    if (message.type === 'loaded') keepCompiled()
+  }
   const runtime = new ScriptRuntime({ post, exit, createEngine })
   // A signal to the whole group is the node's business: it stops its worker when it is done.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
