@@ -9,4 +9,4 @@ export {
   type StateList,
 } from './state-message.ts'
 export type { StateDecimals } from './state-numbers.ts'
-export { StatePart } from './state-part.ts'
+export { numeric, StatePart } from './state-part.ts'

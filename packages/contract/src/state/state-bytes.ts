@@ -54,6 +54,20 @@ export class StateWriter {
     this.varint(Math.floor(amount / 64))
   }
 
+  /** The first ones of a list. */
+  ints(values: readonly number[], count: number): void {
+    this.#reserve(8 * count)
+    for (let n = 0; n < count; n += 1) {
+      const value = values[n] ?? 0
+      // Most are steps of a byte.
+      if (value >= 64 || value < -64) this.int(value)
+      else {
+        this.#bytes[this.#length] = value < 0 ? -2 * value - 1 : 2 * value
+        this.#length += 1
+      }
+    }
+  }
+
   /** Little-endian. */
   f64(value: number): void {
     this.#reserve(8)
@@ -62,7 +76,23 @@ export class StateWriter {
   }
 
   text(value: string): void {
+    if (value.length <= few && this.#ascii(value)) return
     this.bytesWithLength(encoder.encode(value))
+  }
+
+  /** False for a text that has other characters: nothing of it is written. */
+  #ascii(value: string): boolean {
+    const { length } = value
+    this.#reserve(length + 1)
+    const at = this.#length + 1
+    for (let n = 0; n < length; n += 1) {
+      const code = value.charCodeAt(n)
+      if (code > 0x7f) return false
+      this.#bytes[at + n] = code
+    }
+    this.#bytes[at - 1] = length
+    this.#length = at + length
+    return true
   }
 
   bytesWithLength(value: Uint8Array): void {
@@ -70,15 +100,18 @@ export class StateWriter {
     this.bytes(value)
   }
 
-  bytes(value: Uint8Array): void {
-    this.#reserve(value.length)
-    this.#bytes.set(value, this.#length)
-    this.#length += value.length
+  /** The bytes from `from` on. */
+  bytes(value: Uint8Array, from = 0): void {
+    const length = value.length - from
+    this.#reserve(length)
+    if (length > few) this.#bytes.set(value.subarray(from), this.#length)
+    else for (let n = 0; n < length; n += 1) this.#bytes[this.#length + n] = value[from + n] ?? 0
+    this.#length += length
   }
 
-  /** Forgets what was written. */
-  clear(): void {
-    this.#length = 0
+  /** Forgets what was written, and leaves out so many bytes. */
+  clear(leaving = 0): void {
+    this.#length = leaving
   }
 
   /** A copy of what was written; the writer begins anew. */
@@ -171,5 +204,7 @@ export function malformedState(what = 'a change of what is not there'): WireErro
 
 const encoder = new TextEncoder()
 
+/** Up to so many characters or bytes a loop is faster than a call into the engine. */
+const few = 64
 /** Larger storage is given back after the message that needed it. */
 const keptBytes = 65_536

@@ -1,10 +1,20 @@
 import { stringifyExact } from '../values/exact-json.ts'
-import { powersOfTen, stateDepthMax, statePlacesMax, stateTypes } from './state-format.ts'
+import { powersOfTen, stateDepthMax, statePlacesMax, stateTypes, stepMax } from './state-format.ts'
 import { StateListWriter } from './state-list.ts'
 import { numberingOf } from './state-numbering.ts'
 import { createDecimals, exponentOf, roundTo, type StateDecimals } from './state-numbers.ts'
 import { StatePart } from './state-part.ts'
-import { Box, jsonOf, numbersThere, type Scalar, Slot, stepped } from './state-shadow.ts'
+import { movesInRow } from './state-row.ts'
+import { Box, jsonOf, moved, numbersThere, type Scalar, Slot, stepped } from './state-shadow.ts'
+import {
+  type Container,
+  checkPlain,
+  indexName,
+  isContainer,
+  isEqual,
+  isList,
+  isPlainList,
+} from './state-values.ts'
 
 /**
  * What a comparison found: the list of changes, nothing, or that receivers need the whole. `anew`:
@@ -12,16 +22,12 @@ import { Box, jsonOf, numbersThere, type Scalar, Slot, stepped } from './state-s
  */
 export type StateChange = { list: Uint8Array; anew: boolean } | 'none' | 'whole'
 
-type Container = StatePart | { readonly [name: string]: unknown } | readonly unknown[]
-
-/** A larger step is sent as the number itself: its zigzag would not be exact. */
-const stepMax = 2 ** 51
 /** So many numbers of what is gone are kept in any case. */
 const spareNumbers = 1_024
-/** Given of a number that moves: it is compared again anyway, and this needs no memory. */
-const moved = Symbol('moved')
 /** Comparisons. */
 const countEvery = 256
+/** Of the comparison that runs: a list is taken before another one begins. */
+const list = new StateListWriter()
 
 /**
  * One side of a value that follows: it knows what the receivers have, and writes what differs as a
@@ -33,7 +39,6 @@ export class StateEncoder {
   readonly #decimalsUnder: (name: string) => number | undefined
   /** Of the whole, where it is a number or an array. */
   readonly #rootDecimals: number | undefined
-  readonly #list = new StateListWriter()
   /** The whole is the only member of this box that has no number. */
   readonly #root = new Slot('', 0)
   #stamp = 0
@@ -68,7 +73,7 @@ export class StateEncoder {
     this.#depth = 0
     this.#isMuted = wasBroken || !this.#keepsRoot(next)
     this.#stamp += 1
-    this.#list.clear()
+    list.clear()
     this.#set(this.#root, undefined, next)
     this.#root.isThere = true
     this.#isBroken = false
@@ -77,10 +82,10 @@ export class StateEncoder {
       this.#owesAnew = false
       return 'whole'
     }
-    if (this.#list.isEmpty) return 'none'
+    if (list.isEmpty) return 'none'
     const anew = this.#owesAnew
     this.#owesAnew = false
-    return { list: this.#list.take(), anew }
+    return { list: list.take(), anew }
   }
 
   /** The value as the receivers have it, as JSON. */
@@ -157,7 +162,7 @@ export class StateEncoder {
       return true
     }
     slot.given = moved
-    this.#list.grow(slot.place, step)
+    list.grow(slot.place, step)
     slot.m = after
     slot.scalar = stepped
     return true
@@ -184,7 +189,7 @@ export class StateEncoder {
       this.#isMuted = true
       this.#members(slot.box, next)
       this.#isMuted = wasMuted
-      if (!wasMuted) this.#list.text(slot.place, stateTypes.json, stringifyExact(jsonOf(slot)))
+      if (!wasMuted) list.text(slot.place, stateTypes.json, stringifyExact(jsonOf(slot)))
     }
     part?.untouch()
     slot.given = next
@@ -193,20 +198,29 @@ export class StateEncoder {
 
   /** Compares the members of what was and stays an object, or an array. */
   #members(box: Box, next: Container): void {
+    box.giveBack()
     if (next instanceof StatePart) {
       if (next.names === undefined) this.#elements(box, next.values)
-      else this.#named(box, next.names, next.values)
+      else this.#named(box, next.names, next.all())
     } else if (isPlainList(next)) this.#elements(box, next)
     else this.#named(box, Object.keys(next), Object.values(next))
   }
 
   /** The same of a part that was compared before: none of its members has come or gone. */
-  #touched(box: Box, { names, values, touched, touchedLength }: StatePart): void {
-    for (let n = 0; n < touchedLength; n += 1) {
-      const place = touched[n] ?? 0
-      const name = names === undefined ? indexName(place) : (names[place] ?? '')
-      this.#set(box.slot(name, place), box, values[place])
+  #touched(box: Box, part: StatePart): void {
+    const { touched, touchedLength } = part
+    for (let bits = part.touchedBits; bits !== 0; bits &= bits - 1) {
+      this.#touchedAt(box, part, 31 - Math.clz32(bits & -bits))
     }
+    for (let n = 0; n < touchedLength; n += 1) this.#touchedAt(box, part, touched?.[n] ?? 0)
+  }
+
+  #touchedAt(box: Box, part: StatePart, place: number): void {
+    const { names, numbers } = part
+    if (numbers !== undefined && movesInRow(box, place, numbers[place], list)) return
+    const slot = box.slot(names === undefined ? indexName(place) : (names[place] ?? ''), place)
+    this.#set(slot, box, part.at(place))
+    if (numbers !== undefined && slot.scalar === stepped) box.lend(slot, place)
   }
 
   #elements(box: Box, next: readonly unknown[]): void {
@@ -226,7 +240,7 @@ export class StateEncoder {
     const before = box.size
     if (!this.#isMuted) {
       this.#number(box)
-      this.#list.length(box, length)
+      list.length(box, length)
     }
     for (let n = length; n < before; n += 1) this.#forget(box.slot(String(n), n))
     box.size = length
@@ -274,7 +288,7 @@ export class StateEncoder {
       this.#forget(slot)
       if (this.#isMuted) continue
       this.#place(slot, box)
-      this.#list.head(stateTypes.gone, slot.place)
+      list.head(stateTypes.gone, slot.place)
     }
   }
 
@@ -302,11 +316,9 @@ export class StateEncoder {
   #writeScalar(slot: Slot, scalar: Scalar, decimals = 0): void {
     if (this.#isMuted) return
     if (typeof scalar === 'number') this.#writeNumber(slot, scalar, decimals)
-    else if (typeof scalar === 'string') this.#list.text(slot.place, stateTypes.text, scalar)
-    else if (typeof scalar === 'bigint')
-      this.#list.text(slot.place, stateTypes.json, String(scalar))
-    else
-      this.#list.head(scalar === null ? 0 : scalar ? stateTypes.true : stateTypes.false, slot.place)
+    else if (typeof scalar === 'string') list.text(slot.place, stateTypes.text, scalar)
+    else if (typeof scalar === 'bigint') list.text(slot.place, stateTypes.json, String(scalar))
+    else list.head(scalar === null ? 0 : scalar ? stateTypes.true : stateTypes.false, slot.place)
   }
 
   #writeNumber(slot: Slot, value: number, decimals: number): void {
@@ -315,8 +327,12 @@ export class StateEncoder {
     if (m !== undefined && typeof before === 'number' && m / power === before) {
       const next = Math.round(value * power)
       const step = next - m
-      if (next / power === value && Math.abs(step) < stepMax && isSafe(next)) {
-        this.#list.grow(place, step)
+      if (
+        next / power === value &&
+        Math.abs(step) < stepMax &&
+        Math.abs(next) <= Number.MAX_SAFE_INTEGER
+      ) {
+        list.grow(place, step)
         slot.m = next
         return
       }
@@ -324,15 +340,15 @@ export class StateEncoder {
     const e = exponentOf(value, Number.isInteger(value) ? 0 : decimals)
     if (e < 0) {
       slot.m = undefined
-      this.#list.head(stateTypes.double, place)
-      this.#list.body.f64(value)
+      list.head(stateTypes.double, place)
+      list.body.f64(value)
       return
     }
     slot.e = e
     slot.m = Math.round(value * (powersOfTen[e] ?? 1)) || 0
-    this.#list.head(stateTypes.decimal, place)
-    this.#list.body.u8(e)
-    this.#list.body.int(slot.m)
+    list.head(stateTypes.decimal, place)
+    list.body.u8(e)
+    list.body.int(slot.m)
   }
 
   /** Gives the slot a number that the receivers know. */
@@ -341,7 +357,7 @@ export class StateEncoder {
     this.#number(box)
     slot.place = this.#places
     this.#places += 1
-    this.#list.place(slot, box)
+    list.place(slot, box)
     this.#checkPlaces()
   }
 
@@ -350,7 +366,7 @@ export class StateEncoder {
     this.#number(box.parent)
     this.#boxes += 1
     box.number = this.#boxes
-    this.#list.box(box)
+    list.box(box)
     this.#checkPlaces()
   }
 
@@ -359,34 +375,3 @@ export class StateEncoder {
     if (this.#places + this.#boxes >= statePlacesMax) this.#isMuted = true
   }
 }
-
-function isSafe(value: number): boolean {
-  return Math.abs(value) <= Number.MAX_SAFE_INTEGER
-}
-
-/** JSON has one zero. */
-function isEqual(a: unknown, b: unknown): boolean {
-  return a === b
-}
-
-function checkPlain(value: object): void {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype === null || Object.getPrototypeOf(prototype) === null) return
-  throw new TypeError('an object of a class is no JSON')
-}
-
-function isContainer(value: unknown): value is Container {
-  return typeof value === 'object' && value !== null
-}
-
-/** Whether it is an array. */
-function isList(value: Container): boolean {
-  return value instanceof StatePart ? value.names === undefined : isPlainList(value)
-}
-
-function indexName(index: number): string {
-  return indexNames[index] ?? String(index)
-}
-
-const isPlainList: (value: unknown) => value is readonly unknown[] = Array.isArray
-const indexNames: readonly string[] = Array.from({ length: 1024 }, (_, n) => String(n))

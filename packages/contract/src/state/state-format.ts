@@ -1,6 +1,9 @@
 /** The first byte of ROOM_STATE: the version in the low four bits, then these. */
 export const stateFlags = { version: 1, full: 16, anew: 32, own: 64 } as const
 
+/** Of a message with changes: the flags and seq. */
+export const changesHeadBytes = 5
+
 /** What an entry of a list of changes begins with: `type + 16 * place`, or the type alone. */
 export const stateTypes = {
   null: 0,
@@ -30,6 +33,9 @@ export const statePlacesMax = 65_536
 export const stateDecimalsMax = 15
 
 export const powersOfTen: readonly number[] = Array.from({ length: 16 }, (_, n) => 10 ** n)
+
+/** A larger step is sent as the number itself: its zigzag would not be exact. */
+export const stepMax = 2 ** 51
 
 /** Most levels of objects and arrays. */
 export const stateDepthMax = 64

@@ -1,5 +1,5 @@
 import { StateWriter } from './state-bytes.ts'
-import { stateTypes } from './state-format.ts'
+import { changesHeadBytes, stateTypes } from './state-format.ts'
 import { writeBox, writePlace, zigzag } from './state-numbering.ts'
 import type { Box, Slot } from './state-shadow.ts'
 
@@ -15,8 +15,12 @@ export class StateListWriter {
   readonly #run: number[] = []
   #runLength = 0
 
+  constructor() {
+    this.clear()
+  }
+
   get isEmpty(): boolean {
-    return this.#writer.length === 0 && this.#runLength === 0
+    return this.#writer.length === changesHeadBytes && this.#runLength === 0
   }
 
   /** What follows the head of an entry. */
@@ -25,12 +29,13 @@ export class StateListWriter {
   }
 
   clear(): void {
-    this.#writer.clear()
+    this.#writer.clear(changesHeadBytes)
     this.#lastPlace = -1
     this.#runFirst = -1
     this.#runLength = 0
   }
 
+  /** With room for the head of a message in front. */
   take(): Uint8Array {
     this.#flushRun()
     return this.#writer.take()
@@ -80,7 +85,7 @@ export class StateListWriter {
     if (length === 0) return
     this.#writer.varint(stateTypes.grow + 16 * zigzag(this.#runFirst - this.#lastPlace))
     this.#writer.u8(length)
-    for (let n = 0; n < length; n += 1) this.#writer.int(run[n] ?? 0)
+    this.#writer.ints(run, length)
     this.#lastPlace = this.#runFirst + length - 1
     this.#runFirst = -1
     this.#runLength = 0

@@ -1,28 +1,36 @@
 import { StateWriter } from './state-bytes.ts'
 import type { StateEncoder } from './state-encoder.ts'
-import { stateFlags } from './state-format.ts'
+import { changesHeadBytes, stateFlags } from './state-format.ts'
 
-/** The list of changes of one part. */
+/** The list of changes of one part, behind room for the head of a message. */
 export type StateList = { readonly list: Uint8Array; readonly anew: boolean }
 
 /**
  * Kind 50 (ROOM_STATE) with changes. Where the numbering of one part begins anew, that of the other
- * part must too, if both are there.
+ * part must too, if both are there. Without an own part the body is the list itself.
  */
 export function encodeStateChanges(
   seq: number,
   shared: StateList | undefined,
   own?: StateList,
 ): Uint8Array {
-  const writer = changesWriter
-  writer.clear()
   const isAnew = shared?.anew === true || own?.anew === true
-  writer.u8(flagsOf({ anew: isAnew, own: own !== undefined }))
-  writer.u32(seq)
-  if (own !== undefined) writer.bytesWithLength(shared?.list ?? nothing)
-  else if (shared !== undefined) writer.bytes(shared.list)
-  if (own !== undefined) writer.bytes(own.list)
-  return writer.take()
+  const flags = flagsOf({ anew: isAnew, own: own !== undefined })
+  if (own === undefined)
+    return withHead(shared?.list ?? new Uint8Array(changesHeadBytes), flags, seq)
+  const writer = changesWriter
+  writer.clear(changesHeadBytes)
+  const sharedBytes = (shared?.list.length ?? changesHeadBytes) - changesHeadBytes
+  writer.varint(sharedBytes)
+  if (shared !== undefined) writer.bytes(shared.list, changesHeadBytes)
+  writer.bytes(own.list, changesHeadBytes)
+  return withHead(writer.take(), flags, seq)
+}
+
+function withHead(body: Uint8Array, flags: number, seq: number): Uint8Array {
+  body[0] = flags
+  for (let n = 1; n < changesHeadBytes; n += 1) body[n] = (seq >>> (32 - 8 * n)) & 0xff
+  return body
 }
 
 /** Kind 50 with the whole, for who has nothing of it. */
@@ -55,5 +63,4 @@ function flagsOf({ anew, own }: { anew: boolean; own: boolean }): number {
   return stateFlags.version | (anew ? stateFlags.anew : 0) | (own ? stateFlags.own : 0)
 }
 
-const nothing = new Uint8Array(0)
 const changesWriter = new StateWriter()

@@ -32,6 +32,7 @@ export function numberingOf(root: Slot): Uint8Array {
 function collect(box: Box, boxes: Box[], places: (readonly [Slot, Box])[]): void {
   const all: Box[] = [box]
   for (const next of all) {
+    next.giveBack()
     if (next.number > 0) boxes[next.number - 1] = next
     for (const slot of next.slots) {
       if (slot.place >= 0) places[slot.place] = [slot, next]

@@ -1,11 +1,14 @@
 import type { Json } from '../values/json.ts'
 import { powersOfTen } from './state-format.ts'
+import { codeOf, newRow } from './state-row.ts'
 
 /** A value that is neither object nor array. */
 export type Scalar = null | boolean | number | bigint | string
 
 /** Stands for the number m / 10^e, which needs no memory of its own. */
 export const stepped = Symbol('stepped')
+/** Given of a number that moves: it is compared again anyway, and this needs no memory. */
+export const moved = Symbol('moved')
 
 /** A name in a box. It keeps its number when the name goes, until a numbering begins anew. */
 export class Slot {
@@ -67,6 +70,8 @@ export class Box {
   size = 0
   /** In the order in which they came. */
   slots: Slot[] = []
+  /** What a slot that is in here says itself of its number is out of date. */
+  row: number[] | undefined
   readonly #byName = new Map<string, Slot>()
 
   constructor(parent: Box | undefined, name: string) {
@@ -87,8 +92,35 @@ export class Box {
     return made
   }
 
+  /** A number that moves is kept in the row from now on, where that has a place for it. */
+  lend(slot: Slot, at: number): void {
+    const { m, place, e } = slot
+    if (this.slots[at] !== slot || m === undefined) return
+    this.row ??= newRow(this.slots.length)
+    if (2 * at >= this.row.length) return
+    this.row[2 * at] = m
+    this.row[2 * at + 1] = codeOf(place, e)
+  }
+
+  giveBackAt(at: number): void {
+    const m = this.row?.[2 * at] ?? Number.NaN
+    const slot = this.slots[at]
+    if (Number.isNaN(m) || slot === undefined) return
+    slot.m = m
+    slot.scalar = stepped
+    slot.given = moved
+    if (this.row !== undefined) this.row[2 * at] = Number.NaN
+  }
+
+  giveBack(): void {
+    const length = this.row?.length ?? 0
+    for (let at = 0; 2 * at < length; at += 1) this.giveBackAt(at)
+    this.row = undefined
+  }
+
   /** Forgets slots that are not there and have no number. */
   prune(): void {
+    this.giveBack()
     if (this.slots.length === this.size) return
     this.slots = this.slots.filter((slot) => {
       const isKept = slot.isThere || slot.place >= 0 || (slot.box?.number ?? -1) >= 0
@@ -99,6 +131,7 @@ export class Box {
 
   /** Nothing of it is there any more. */
   empty(): void {
+    this.giveBack()
     for (const slot of this.slots) {
       if (slot.isBox) slot.box?.empty()
       slot.clear()
@@ -109,6 +142,7 @@ export class Box {
 
   /** All numbers are forgotten. */
   unnumber(): void {
+    this.giveBack()
     if (this.parent !== undefined) this.number = -1
     for (const slot of this.slots) {
       slot.place = -1
@@ -126,6 +160,7 @@ export function jsonOf(slot: Slot): Json {
   const { box, value } = slot
   if (value !== undefined) return value
   if (box === undefined) return null
+  box.giveBack()
   const there = box.slots.filter(({ isThere }) => isThere)
   if (box.isArray) {
     there.sort((a, b) => Number(a.name) - Number(b.name))

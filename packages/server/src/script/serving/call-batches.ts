@@ -37,6 +37,7 @@ export function newOpenCall(call: NewCall): OpenCall {
     text: call.text ?? null,
     about: undefined,
     group: undefined,
+    isOver: false,
   }
   return { record, call, postedMs: 0, begunMs: undefined, ahead: 0, answered: undefined }
 }

@@ -22,11 +22,13 @@ export type CallRecord = {
   about: CallTexts | undefined
   /** In the worker: the runs of one call, a room each, which are answered together. */
   group: CallGroup | undefined
+  /** In the worker: a run that has settled. */
+  isOver: boolean
 }
 
-/** Which runs of a call have not settled, what the others used, and how one of them failed. */
+/** How many runs of a call have not settled, what the others used, and how one of them failed. */
 export type CallGroup = {
-  readonly left: Set<CallRecord>
+  left: number
   cpuUs: number
   failed: { status: number; length: number; text?: string } | undefined
 }
@@ -100,6 +102,7 @@ export function createCallReader({ calls, buffer, texts }: ReceivedCalls) {
       text: text === none ? null : (texts[text] ?? null),
       about: about === none ? undefined : readAbout(texts, about),
       group: undefined,
+      isOver: false,
     }
   }
 }
@@ -110,8 +113,14 @@ export function tickBody(rooms: readonly (number | null)[]): Uint8Array {
 }
 
 export function tickRooms({ body }: CallRecord): (number | null)[] {
-  const rooms = new Float64Array(body.buffer, 0, body.length / 8)
-  return Array.from(rooms, (room) => (room === none ? null : room))
+  const words = new Float64Array(body.buffer, 0, body.length / 8)
+  const rooms: (number | null)[] = []
+  for (let n = 0; n < words.length; n += 1) rooms[n] = roomIn(words[n])
+  return rooms
+}
+
+function roomIn(word = none): number | null {
+  return word === none ? null : word
 }
 
 const smallBytes = 64

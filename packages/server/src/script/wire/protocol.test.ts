@@ -36,6 +36,7 @@ describe('calls', () => {
       nil: undefined,
     }),
     group: fc.constant(undefined),
+    isOver: fc.constant(false),
   })
 
   it('[S-WP-1] [S-WP-2] arrive as they were made, each with a body of its own', () => {

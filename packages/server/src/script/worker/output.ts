@@ -264,6 +264,7 @@ export class Output {
 
   /** Moves everything to the end of `target`. */
   moveAll(target: Output): void {
+    if (this.#wordCount === 0 && this.#byteCount === 0) return
     target.#absorb(this, { word: 0, byte: 0, text: 0 })
     this.#reset()
   }

@@ -16,4 +16,5 @@ export const ownCall: CallRecord = {
   text: null,
   about: undefined,
   group: undefined,
+  isOver: false,
 }

@@ -367,8 +367,8 @@ export class Runner {
   #settle(invocation: Invocation, ending: Ending): void {
     const { cpuUs, call } = invocation
     invocation.gaveUp = ending.status === status.timed_out
-    if (call && hasGroup(call)) endRun(call, { cpuUs, ...ending }, this.output)
-    else this.output.done(call?.id ?? 0, ending.status, { cpuUs, ...ending })
+    if (call && hasGroup(call)) endRun(call, cpuUs, ending, this.output)
+    else this.output.done(call?.id ?? 0, ending.status, { ...ending, cpuUs })
     this.output.commit(invocation, 'settled')
   }
 

@@ -188,5 +188,6 @@ function rpc(id: number, method: string): CallRecord {
     text: method,
     about: { user_id: null, username: null, match_id: null },
     group: undefined,
+    isOver: false,
   }
 }

@@ -1,4 +1,4 @@
-import { StatePart } from '@guildhall/contract/state'
+import { numeric, StatePart } from '@guildhall/contract/state'
 
 /** So many are looked through as fast as they are looked up. */
 const fewNames = 16
@@ -17,9 +17,39 @@ export class CopyPart extends StatePart {
   source: object
   #places: { names: readonly string[]; byName: ReadonlyMap<string, number> } | undefined
 
-  constructor(names: readonly string[] | undefined, values: unknown[], source: object) {
-    super(names, values)
+  /** Of members as they are: numbers of an object are kept apart. */
+  constructor(names: readonly string[] | undefined, members: unknown[], source: object) {
+    super(names, members)
     this.source = source
+    this.take(names, members)
+  }
+
+  /** Has these members from now on. */
+  take(names: readonly string[] | undefined, members: unknown[]): void {
+    const hasNumbers = names !== undefined && members.some(isNumber)
+    const numbers = hasNumbers ? numbersOf(members) : undefined
+    for (let n = 0; numbers !== undefined && n < members.length; n += 1) {
+      if (typeof members[n] === 'number') members[n] = numeric
+    }
+    // Nothing is called from here on: an interrupt leaves either all of it or nothing.
+    this.names = names
+    this.values = members
+    this.numbers = numbers
+  }
+
+  put(place: number, member: unknown): void {
+    if (this.names === undefined) {
+      this.values[place] = member
+      return
+    }
+    if (isNumber(member)) {
+      this.numbers ??= numbersOf(this.values)
+      this.numbers[place] = member
+      this.values[place] = numeric
+      return
+    }
+    this.values[place] = member
+    if (this.numbers !== undefined) this.numbers[place] = Number.NaN
   }
 
   /** Of a name of an object; undefined without it. */
@@ -36,13 +66,27 @@ export class CopyPart extends StatePart {
   }
 }
 
+/** Of doubles from the start: the engine keeps those without an object for each. */
+function numbersOf(members: readonly unknown[]): number[] {
+  const numbers = [0.5]
+  for (let n = 0; n < members.length; n += 1) {
+    const member = members[n]
+    numbers[n] = isNumber(member) ? member : Number.NaN
+  }
+  return numbers
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number'
+}
+
 /** A value like the copy, of objects of its own. */
 export function thaw(value: unknown): unknown {
   if (!(value instanceof CopyPart)) return value
   const { names, values } = value
   if (names === undefined) return values.map(thaw)
   const tree: Tree = {}
-  for (let n = 0; n < names.length; n += 1) setMember(tree, names[n] ?? '', thaw(values[n]))
+  for (let n = 0; n < names.length; n += 1) setMember(tree, names[n] ?? '', thaw(value.at(n)))
   return tree
 }
 

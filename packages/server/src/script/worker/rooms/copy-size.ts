@@ -36,7 +36,7 @@ export function copyBytesMax(value: unknown): number {
   }
   let bytes = 2
   for (const name of value.names ?? []) bytes += nameBytesMax(name)
-  for (const member of value.values) bytes += 1 + copyBytesMax(member)
+  for (const member of value.all()) bytes += 1 + copyBytesMax(member)
   return bytes
 }
 

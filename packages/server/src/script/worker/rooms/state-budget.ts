@@ -1,5 +1,12 @@
+import { HostSet } from '../host-map.ts'
+
 /** What has an upper bound of its bytes, and can make it exact. */
-type Counted = { readonly bytes: number; measure(): void }
+type Counted = {
+  readonly bytes: number
+  /** What the budget has counted of them. */
+  countedBytes: number
+  measure(): void
+}
 
 /**
  * What the states of all rooms may have together, in bytes as JSON text. Copies know an upper bound
@@ -7,7 +14,7 @@ type Counted = { readonly bytes: number; measure(): void }
  */
 export class StateBudget {
   readonly #max: () => number
-  readonly #bytes = new Map<Counted, number>()
+  readonly #copies = new HostSet<Counted>()
   #total = 0
 
   constructor(max: () => number) {
@@ -22,7 +29,7 @@ export class StateBudget {
   take(copy: Counted): boolean {
     this.#set(copy)
     if (this.#total <= this.max) return true
-    for (const each of this.#bytes.keys()) {
+    for (const each of this.#copies) {
       each.measure()
       this.#set(each)
     }
@@ -36,12 +43,14 @@ export class StateBudget {
   }
 
   remove(copy: Counted): void {
-    this.#total -= this.#bytes.get(copy) ?? 0
-    this.#bytes.delete(copy)
+    this.#total -= copy.countedBytes
+    copy.countedBytes = 0
+    this.#copies.delete(copy)
   }
 
   #set(copy: Counted): void {
-    this.#total += copy.bytes - (this.#bytes.get(copy) ?? 0)
-    this.#bytes.set(copy, copy.bytes)
+    if (copy.countedBytes === 0) this.#copies.add(copy)
+    this.#total += copy.bytes - copy.countedBytes
+    copy.countedBytes = copy.bytes
   }
 }

@@ -2,6 +2,7 @@ import { int64Max, int64Min, stringifyExact } from '@guildhall/contract'
 import { stateDepthMax } from '@guildhall/contract/state'
 import { absent, CopyPart, type Tree, thaw } from './copy-part.ts'
 import { copyBytes, copyBytesMax, nameBytesMax, scalarBytes, scalarBytesMax } from './copy-size.ts'
+import { type CopyUndo, giveUndo, takeUndo } from './copy-undo.ts'
 import type { StateBudget } from './state-budget.ts'
 import type { StateMarks } from './state-marks.ts'
 
@@ -13,11 +14,7 @@ export class StateProblem extends Error {
 /** Most bytes of a room's state as JSON text. */
 export const stateBytesMax = 262_144
 
-/** More storage is given back after the update that needed it. */
-const keptUndo = 1_024
-
 type MarkedNames = Exclude<StateMarks, 'all'>
-type Names = readonly string[] | undefined
 
 /**
  * The state of a room as it was when its last slice ended. `update` goes through the state once:
@@ -28,17 +25,14 @@ export class StateCopy {
   #value: unknown = null
   /** An upper bound of the bytes as JSON text. */
   #bytes = 0
+  countedBytes = 0
   /** The bound is what the text has; else each scalar counts as the longest of its kind. */
   #isMeasured = false
   /** Scalars that change are counted to the byte. */
   #countsText = false
   #added = 0
-  /** What was there before an update that is not accepted yet. An interrupt leaves it behind. */
-  #before: { value: unknown; bytes: number; isMeasured: boolean; countsText: boolean } | undefined
-  /** Three by three: a part, the place of a member (-1: all of them), and what stood there. */
-  #undo: unknown[] = []
-  /** So much of it is of this update; what is behind is written over. */
-  #undoLength = 0
+  /** Of an update that is not accepted yet. */
+  #undo: CopyUndo | undefined
   readonly #budget: StateBudget | undefined
 
   /** Of a room whose state counts among all others. */
@@ -66,12 +60,12 @@ export class StateCopy {
   tryUpdate(state: unknown, marks: StateMarks = 'all'): boolean {
     this.#rollBack()
     this.#added = 0
-    this.#before = {
-      value: this.#value,
-      bytes: this.#bytes,
-      isMeasured: this.#isMeasured,
-      countsText: this.#countsText,
-    }
+    const undo = takeUndo()
+    undo.value = this.#value
+    undo.bytes = this.#bytes
+    undo.isMeasured = this.#isMeasured
+    undo.countsText = this.#countsText
+    this.#undo = undo
     try {
       const hasChanged = this.#whole(state, marks)
       this.#bound()
@@ -84,8 +78,9 @@ export class StateCopy {
   }
 
   accept(): void {
-    this.#before = undefined
-    this.#forgetUndo()
+    const undo = this.#undo
+    this.#undo = undefined
+    if (undo !== undefined) giveUndo(undo)
   }
 
   /** The parts that it is made of, which note what has changed since somebody compared them. */
@@ -113,37 +108,17 @@ export class StateCopy {
   }
 
   #rollBack(): void {
-    if (this.#before === undefined) return
     const undo = this.#undo
-    for (let n = this.#undoLength - 3; n >= 0; n -= 3) {
-      const part = undo[n] as CopyPart
-      const place = undo[n + 1] as number
-      if (place >= 0) part.values[place] = undo[n + 2]
-      else [part.names, part.values] = undo[n + 2] as [Names, unknown[]]
-    }
-    this.#forgetUndo()
-    this.#value = this.#before.value
-    this.#bytes = this.#before.bytes
-    this.#isMeasured = this.#before.isMeasured
-    this.#countsText = this.#before.countsText
-    this.#before = undefined
+    if (undo === undefined) return
+    undo.rollBack()
+    const { value, bytes, isMeasured, countsText } = undo
+    this.#value = value
+    this.#bytes = bytes
+    this.#isMeasured = isMeasured
+    this.#countsText = countsText
+    this.#undo = undefined
+    giveUndo(undo)
     this.#budget?.giveBack(this)
-  }
-
-  #keep(part: CopyPart, place: number, before: unknown): void {
-    const at = this.#undoLength
-    this.#undo[at] = part
-    this.#undo[at + 1] = place
-    this.#undo[at + 2] = before
-    // An interrupt before this leaves what was there before it.
-    this.#undoLength = at + 3
-  }
-
-  #forgetUndo(): void {
-    const length = this.#undoLength
-    this.#undoLength = 0
-    if (this.#undo.length > keptUndo) this.#undo = []
-    else this.#undo.fill(undefined, 0, length)
   }
 
   #whole(state: unknown, marks: StateMarks): boolean {
@@ -173,7 +148,7 @@ export class StateCopy {
     let hasChanged = false
     let first = 0
     if (part.values.length !== next.length) {
-      this.#keep(part, -1, [undefined, part.values])
+      this.#undo?.keepAll(part)
       part.isTouched = true
       part.values = part.values.slice(0, next.length)
       hasChanged = true
@@ -201,15 +176,28 @@ export class StateCopy {
    * because the engine compiles what goes through them by `for in` again and again.
    */
   #members(part: CopyPart, next: Tree, level: number): boolean {
-    const { names = [], values } = part
+    const { names = [], values, numbers } = part
     const listed = Object.keys(next)
     if (listed.length !== names.length) return this.#renamed(part, next, level)
     let hasChanged = false
+    let isKept = false
     for (let n = 0; n < names.length; n += 1) {
       const name = names[n] ?? ''
       if (listed[n] !== name) return this.#renamed(part, next, level) || hasChanged
       const value = next[name]
-      if (value !== values[n] && this.#take(part, n, value, level)) hasChanged = true
+      if (typeof value === 'number' && numbers !== undefined) {
+        const before = numbers[n] ?? Number.NaN
+        if (value === before) continue
+        if (!this.#countsText && !Number.isNaN(before) && Number.isFinite(value)) {
+          if (!isKept) this.#undo?.keepNumbers(part, numbers)
+          isKept = true
+          hasChanged = true
+          numbers[n] = value
+          part.touch(n)
+          continue
+        }
+      } else if (value === values[n]) continue
+      if (this.#take(part, n, value, level)) hasChanged = true
     }
     return hasChanged
   }
@@ -223,7 +211,7 @@ export class StateCopy {
       }
       if (place === undefined) continue
       const value = next[name]
-      if (value !== part.values[place] && this.#take(part, place, value, level, inner)) {
+      if (value !== part.at(place) && this.#take(part, place, value, level, inner)) {
         hasChanged = true
       }
     }
@@ -240,21 +228,21 @@ export class StateCopy {
       const place = places.get(name)
       if (place !== undefined) {
         kept += 1
-        return part.values[place]
+        return part.at(place)
       }
       this.#added += nameBytesMax(name)
       this.#isMeasured = false
       return absent
     })
-    this.#keep(part, -1, [before, part.values])
+    this.#undo?.keepAll(part)
     part.isTouched = true
-    part.names = names
-    part.values = values
+    part.take(names, values)
     let hasChanged = kept !== before.length || kept !== names.length
     for (let n = 0; n < names.length; n += 1) {
-      const inner = marks === undefined || values[n] === absent ? 'all' : marks.get(names[n] ?? '')
+      const stood = part.at(n)
+      const inner = marks === undefined || stood === absent ? 'all' : marks.get(names[n] ?? '')
       const value = next[names[n] ?? '']
-      if (inner === undefined || value === values[n]) continue
+      if (inner === undefined || value === stood) continue
       if (this.#take(part, n, value, level, inner)) hasChanged = true
     }
     return hasChanged
@@ -268,7 +256,7 @@ export class StateCopy {
     level: number,
     marks: StateMarks = 'all',
   ): boolean {
-    const before = place < part.values.length ? part.values[place] : absent
+    const before = place < part.values.length ? part.at(place) : absent
     let after = next
     if (isObject(next)) {
       if (isLike(before, next)) {
@@ -280,9 +268,9 @@ export class StateCopy {
     } else {
       this.#countInstead(before, next, part.names?.[place] ?? String(place))
     }
-    this.#keep(part, place, before)
+    this.#undo?.keep(part, place, before)
     part.touch(place)
-    part.values[place] = after
+    part.put(place, after)
     return true
   }
 

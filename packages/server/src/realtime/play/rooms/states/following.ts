@@ -8,6 +8,7 @@ import { outgoingFrame } from '../../../frames/outgoing-frame.ts'
 import type { Participant } from '../../participants/participant.ts'
 import type { Registry } from '../../participants/registry.ts'
 import type { Following } from '../member.ts'
+import type { Room } from '../room.ts'
 
 /** Which members follow the states of their rooms, and what they are sent of them. */
 export type StateFollowing = Pick<RoomStates, 'deliverState'> & {
@@ -28,6 +29,12 @@ type FollowingDeps = {
   registry: Pick<Registry, 'byId'>
 }
 
+/** Whom a message is for: their ids, and who they were found to be, in the same order. */
+type Heard = {
+  readonly ids: readonly number[]
+  readonly participants: readonly (Participant | undefined)[]
+}
+
 /** A lane that holds more than this is of a slow reader, and one below the other has caught up. */
 const behindBytes = 65_536
 const caughtUpBytes = 32_768
@@ -37,6 +44,8 @@ const askedEveryMs = 1_000
 export function createStateFollowing({ clock, hooks, registry }: FollowingDeps): StateFollowing {
   const recent = new Set<Participant>()
   const wanting = new Set<Participant>()
+  /** Of the newest message of each room: mostly the next one is for the same. */
+  const newest = new WeakMap<Room, Heard>()
   const rests = createDeadlineQueue<Participant>({ clock, delayMs: askedEveryMs }, (member) => {
     recent.delete(member)
     if (wanting.delete(member)) asked(member)
@@ -84,6 +93,16 @@ export function createStateFollowing({ clock, hooks, registry }: FollowingDeps):
     return false
   }
 
+  /** Who was found for the message before is not looked up again. */
+  function heardBy(ids: readonly number[]): Heard {
+    const room = registry.byId(ids[0] ?? 0)?.room
+    const before = room && newest.get(room)
+    if (before !== undefined && isSame(before.ids, ids)) return before
+    const heard = { ids, participants: ids.map((id) => registry.byId(id)) }
+    if (room !== undefined) newest.set(room, heard)
+    return heard
+  }
+
   return {
     entered(participant) {
       if (follows(participant)) ask(participant)
@@ -96,8 +115,9 @@ export function createStateFollowing({ clock, hooks, registry }: FollowingDeps):
     deliverState({ room_id, body, participants }) {
       const isWhole = isStateFull(body)
       const frame = outgoingFrame(kinds.ROOM_STATE.first, body)
-      for (const id of participants) {
-        const participant = registry.byId(id)
+      const { participants: known } = heardBy(participants)
+      for (let n = 0; n < known.length; n += 1) {
+        const participant = followerIn(known, n) ?? registry.byId(participants[n] ?? 0)
         const following = participant?.following
         if (participant === undefined || following === undefined) continue
         if (participant.room?.id !== room_id) continue
@@ -111,4 +131,16 @@ export function createStateFollowing({ clock, hooks, registry }: FollowingDeps):
       for (const participant of recent) rests.remove(participant)
     },
   }
+}
+
+function isSame(before: readonly number[], now: readonly number[]): boolean {
+  if (before.length !== now.length) return false
+  for (let n = 0; n < now.length; n += 1) if (before[n] !== now[n]) return false
+  return true
+}
+
+/** One that follows nothing any more may have another one in its place. */
+function followerIn(known: Heard['participants'], at: number): Participant | undefined {
+  const participant = known[at]
+  return participant?.following === undefined ? undefined : participant
 }
