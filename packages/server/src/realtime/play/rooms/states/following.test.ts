@@ -28,10 +28,11 @@ function start() {
     },
   }
   const participant = member as unknown as Participant
+  const registered = { participant }
   const following = createStateFollowing({
     clock,
     hooks: { stateWatch: (_context, isOn) => asked.push(isOn) },
-    registry: { byId: (id) => (id === 1 ? participant : undefined) },
+    registry: { byId: (id) => (id === 1 ? registered.participant : undefined) },
   })
   const encoder = new StateEncoder()
   let n = 0
@@ -46,6 +47,7 @@ function start() {
     lane,
     member,
     participant,
+    registered,
     following,
     whole: () => deliver(encodeStateFull({ seq: 1, room_id }, encoder)),
     change(id = room_id) {
@@ -130,4 +132,18 @@ it('[R-STA-4] a bit that is set again and again is answered once a second', asyn
   await clock.advance(1_000)
   expect(asked).toEqual([true, false, true])
   following.stop()
+})
+
+it('[R-STA-4] who comes under an id after another one gets what is for it', () => {
+  const { sent, participant, registered, following, whole, change } = start()
+  following.entered(participant)
+  whole()
+  const next = { ...participant, following: undefined }
+  following.left(participant)
+  registered.participant = next
+  following.entered(next)
+  whole()
+  change()
+  expect(sent).toEqual(['whole', 'whole', 'change'])
+  expect([participant.following, next.following?.stage]).toEqual([undefined, 'synced'])
 })
