@@ -27,14 +27,19 @@ export function writeMessageHeader(target: Buffer, at: number, length: number): 
 /** The frame as one message; made for its first receiver and shared with all others. */
 export function messageOf(frame: OutgoingFrame): Uint8Array {
   if (frame.message !== undefined) return frame.message
-  const { buffer, byteOffset, length } = frame.bytes
+  const { length } = frame.bytes
   const headerBytes = messageHeaderBytes(length)
   const hasRoom = (frame.headroom ?? 0) >= headerBytes
   const message = hasRoom
-    ? Buffer.from(buffer, byteOffset - headerBytes, headerBytes + length)
+    ? withRoom(frame.bytes, headerBytes)
     : Buffer.allocUnsafeSlow(headerBytes + length)
   writeMessageHeader(message, 0, length)
   if (!hasRoom) message.set(frame.bytes, headerBytes)
   frame.message = message
   return message
+}
+
+/** Only here is its buffer asked for: of few bytes the engine makes one only then. */
+function withRoom({ buffer, byteOffset, length }: Uint8Array, headerBytes: number): Buffer {
+  return Buffer.from(buffer, byteOffset - headerBytes, headerBytes + length)
 }

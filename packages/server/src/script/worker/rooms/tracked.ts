@@ -95,7 +95,7 @@ export class Tracked implements ProxyHandler<Tree> {
     const isScalar = typeof given !== 'object' || given === null
     if (isScalar && given === target[name] && Object.hasOwn(target, name)) return true
     this.mark(name, true)
-    return Reflect.set(target, name, isScalar ? given : this.#tree.adopt(this, name, given))
+    return put(target, name, isScalar ? given : this.#tree.adopt(this, name, given))
   }
 
   deleteProperty(target: Tree, name: string | symbol): boolean {
@@ -127,6 +127,26 @@ export class Tracked implements ProxyHandler<Tree> {
     this.name = first?.name ?? ''
     this.#others = others
   }
+}
+
+/** `Reflect.set`, which the engine does far slower. */
+function put(target: Tree, name: string, value: unknown): boolean {
+  try {
+    target[name] = value
+    return true
+  } catch (error) {
+    // A setter has thrown it; else the member cannot be written.
+    if (setterOf(target, name) !== undefined) throw error
+    return false
+  }
+}
+
+function setterOf(target: object | null, name: string): unknown {
+  for (let at = target; at !== null; at = Object.getPrototypeOf(at)) {
+    const member = Object.getOwnPropertyDescriptor(at, name)
+    if (member !== undefined) return member.set
+  }
+  return undefined
 }
 
 /** Nothing of it can change. */
