@@ -5,7 +5,7 @@ const keptEntries = 4_096
 
 type All = Pick<CopyPart, 'names' | 'values' | 'numbers'>
 
-/** What stood in a copy before an update that is not accepted yet. An interrupt leaves it behind. */
+/** What stood in a copy before an update that is not accepted yet; an interrupt leaves it so. */
 export class CopyUndo {
   /** What the copy was as a whole. */
   value: unknown = null

@@ -154,6 +154,27 @@ describe('a tracked state', () => {
     expect(bag.links().length).toBeLessThan(10)
   })
 
+  it('[S-STA-4] a write fails as it does where nothing is tracked', () => {
+    const odd = {
+      get fixed() {
+        return 1
+      },
+      get odd() {
+        return 1
+      },
+      set odd(_) {
+        throw new RangeError('not odd')
+      },
+    }
+    const { state } = createTracked({ frozen: {}, odd })
+    const frozen = state.frozen as Tree
+    Object.freeze(frozen)
+    const given = state.odd as Tree
+    expect(Reflect.set(frozen, 'n', 1)).toBe(false)
+    expect(Reflect.set(given, 'fixed', 2)).toBe(false)
+    expect(() => Reflect.set(given, 'odd', 2)).toThrow('not odd')
+  })
+
   it('[R-STA-2] what is written past it is not noted', () => {
     const own = { n: 1 }
     const tracked = createTracked({ own, other: 0 })
