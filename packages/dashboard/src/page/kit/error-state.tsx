@@ -39,6 +39,11 @@ function wordsOf(error: Error): Words {
   }
 }
 
+/** Nothing of this kind is there, or not any more. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof GuildhallError && error.status === 404
+}
+
 /** In place of what could not be read. */
 export function ErrorState({ error, again }: { error: Error; again?: () => void }) {
   const { title, text } = wordsOf(error)

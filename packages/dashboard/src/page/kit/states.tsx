@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { ErrorState } from './error-state.tsx'
+import { ErrorNote, ErrorState, isMissing } from './error-state.tsx'
 
 export function Empty({ title, children }: { title?: string; children?: ReactNode }) {
   return (
@@ -27,7 +27,7 @@ export function Skeleton({ lines = 6 }: { lines?: number }) {
 
 type Loaded<T> = { data: T | undefined; error: Error | null; refetch(): unknown }
 
-/** What was read, or what came in its place. */
+/** What was read, or what came in its place. What is gone stays in sight, as somebody may type. */
 export function Await<T>({
   query,
   children,
@@ -36,7 +36,14 @@ export function Await<T>({
   children: (data: T) => ReactNode
 }) {
   const { data, error, refetch } = query
-  if (data !== undefined) return children(data)
+  if (data !== undefined) {
+    return (
+      <>
+        {isMissing(error) && <ErrorNote error={error} />}
+        {children(data)}
+      </>
+    )
+  }
   if (error !== null) return <ErrorState error={error} again={() => void refetch()} />
   return <Skeleton />
 }

@@ -16,6 +16,10 @@ export function narrowingTests(stage: () => LiveStage): void {
       expect(page.url()).toContain(`to=${Date.UTC(2020, 0, 1)}`)
       await page.getByText(/^read \d+ s ago$/).waitFor()
       expect(await violations()).toEqual([])
+      // A line would have the id, where the name is shown.
+      await page.getByLabel('Message contains').fill('ana')
+      await page.getByRole('button', { name: 'Lines with the id of ana' }).click()
+      await expect.poll(() => page.url()).toContain(`text=${stage().seeded.accounts.ana}`)
       expect(complaints).toEqual([])
     })
   })

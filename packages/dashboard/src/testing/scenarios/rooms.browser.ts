@@ -57,6 +57,8 @@ export function roomTests(stage: () => LiveStage): void {
       await closing.getByRole('button', { name: 'Close', exact: true }).last().click()
       await expect.poll(() => ends).toEqual(['cheat removed', 'fair removed'])
       await page.getByText('Closed ranked').waitFor()
+      await pane.getByText('No such room now').waitFor()
+      expect(await pane.getByRole('button', { name: 'Close room' }).count()).toBe(0)
       expect(complaints.filter((text) => !/404|409/.test(text))).toEqual([])
     })
     const { entries } = await node.client.audit.list({ query: { limit: 50 } })

@@ -68,6 +68,34 @@ export function sizeTests(stage: () => Stage): void {
     })
   })
 
+  it('[H-OPS-1] JSON full of ids asks for the names of those that are in sight', async () => {
+    const { node, seeded } = stage()
+    await stage().with(async ({ page, open }) => {
+      const asked: string[] = []
+      page.on('request', (request) => {
+        if (request.url().includes('/usernames?')) asked.push(request.url())
+      })
+      const id = (n: number) => `user-${n.toString(16).padStart(32, '0')}`
+      const texts = Array.from({ length: 200 }, (_, text) => [
+        ...Array.from({ length: 40 }, (_, at) => id(40 * text + at)),
+        ...(text === 199 ? [seeded.accounts.ana] : []),
+      ])
+      const value = { texts: texts.map((ids) => ids.join(' ')) }
+      await node.client.storage.put({
+        params: { collection: 'big', key: 'ids' },
+        query: {},
+        body: { value },
+      })
+      await open('/storage?collection=big&key=ids')
+      await page.getByText('[200]').click()
+      await page.getByTitle(`No account has this id: ${id(0)}`).waitFor()
+      expect(asked.length).toBeLessThan(20)
+      await page.locator('.json .leaf').last().scrollIntoViewIfNeeded()
+      await page.locator('.json').getByRole('link', { name: 'ana', exact: true }).waitFor()
+      expect(asked.length).toBeLessThan(40)
+    })
+  })
+
   it('everything of a table works by keyboard, and the focus comes back', async () => {
     await stage().with(async ({ page, open }) => {
       await open('/groups')

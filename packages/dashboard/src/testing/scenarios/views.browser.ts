@@ -105,6 +105,7 @@ export function viewTests(stage: () => LiveStage): void {
       for (const width of [1024, 390]) {
         await page.setViewportSize({ width, height: 900 })
         const overflow = 'document.documentElement.scrollWidth - innerWidth'
+        if (path === '') await page.evaluate(asOfLongName)
         expect([width, await page.evaluate<number>(overflow)]).toEqual([width, 0])
       }
       // The columns of the database are what they are; it is scrolled sideways.
@@ -149,6 +150,9 @@ const rawIds = (known: readonly string[]) => `(() => {
   }
   return found
 })()`
+
+/** Operators have names of up to 128 bytes. */
+const asOfLongName = `document.querySelector('.top-operator').textContent = 'm'.repeat(128)`
 
 /** Lists that do not say how old they are. */
 const agelessLists = `[

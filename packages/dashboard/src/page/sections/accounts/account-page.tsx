@@ -1,4 +1,3 @@
-import { GuildhallError } from '@guildhall/client/console'
 import { type AccountDetail, api } from '@guildhall/contract'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,6 +9,7 @@ import { type ReadWith, useRead } from '../../data/reads.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
 import { toast } from '../../kit/dialog/toasts.tsx'
 import { downloadJson } from '../../kit/download.ts'
+import { isMissing } from '../../kit/error-state.tsx'
 import { Page } from '../../kit/page.tsx'
 import { Await } from '../../kit/states.tsx'
 import { Tabs } from '../../kit/tabs.tsx'
@@ -49,15 +49,15 @@ function OneAccount({ id }: { id: string }) {
     client.consoleAccounts.get({ params: { id } }),
   )
   const { data, error } = account
-  const isMissing = error instanceof GuildhallError && error.code === 'not_found'
+  const isUnknown = isMissing(error)
   const name = data?.username ?? 'Account'
   return (
     <Page
       title={name}
-      head={<Head account={data} missing={isMissing ? id : undefined} />}
+      head={<Head account={data} missing={isUnknown ? id : undefined} />}
       actions={data && <AccountActions account={data} />}
     >
-      {(data !== undefined || !isMissing) && <Tabs label="Parts of the account" tabs={tabs} />}
+      {(data !== undefined || !isUnknown) && <Tabs label="Parts of the account" tabs={tabs} />}
       <div className="page-scroll">
         <Await query={account}>{(found) => <Tab account={found} read={account} tab={tab} />}</Await>
       </div>

@@ -97,8 +97,8 @@ const rankColumns: readonly Column<Rank>[] = [
       </Link>
     ),
   },
-  { key: 'rank', head: 'Rank', width: 54, align: 'number', cell: ({ rank }) => grouped(rank) },
-  { key: 'score', head: 'Score', width: 160, align: 'number', cell: ({ score }) => grouped(score) },
+  { key: 'rank', head: 'Rank', width: 66, align: 'number', cell: ({ rank }) => grouped(rank) },
+  { key: 'score', head: 'Score', width: 148, align: 'number', cell: ({ score }) => grouped(score) },
   {
     key: 'time',
     head: 'Set',

@@ -14,15 +14,20 @@ import { FilterChoice, FilterInput } from '../../kit/table/filter.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { CopyButton } from '../../kit/text/copy.tsx'
 import { Actor, NamedText } from '../../kit/text/links.tsx'
-import { Text } from '../../kit/text/text.tsx'
+import { None, Text } from '../../kit/text/text.tsx'
 import { ExactTime, Time } from '../../kit/text/time.tsx'
 import { MatchLink } from '../logs/log-lines.tsx'
 import { ChainState } from './chain-state.tsx'
 
+/** Scripts and the node itself have none. */
+function Role({ role }: Pick<AuditEntry, 'role'>) {
+  return role === '-' ? <None /> : <Badge>{role}</Badge>
+}
+
 const columns: readonly Column<AuditEntry>[] = [
   { key: 'time', head: 'When', width: 100, cell: ({ time_unix_ms }) => <Time at={time_unix_ms} /> },
   { key: 'actor', head: 'Who', width: 110, cell: Actor },
-  { key: 'role', head: 'Role', width: 90, wide: true, cell: ({ role }) => <Badge>{role}</Badge> },
+  { key: 'role', head: 'Role', width: 90, wide: true, cell: Role },
   { key: 'action', head: 'Action', cell: ({ action }) => <code>{action}</code> },
   {
     key: 'target',
@@ -162,7 +167,7 @@ function EntryPane({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
           When: <ExactTime at={entry.time_unix_ms} />,
           Who: <NamedText>{entry.actor}</NamedText>,
           Kind: entry.actor_type,
-          Role: entry.role,
+          Role: <Role {...entry} />,
           ...(entry.key_name === undefined ? {} : { Key: <Text>{entry.key_name}</Text> }),
           ...(entry.scopes === undefined ? {} : { Scopes: entry.scopes.join(', ') }),
           Target: <NamedText>{entry.target}</NamedText>,

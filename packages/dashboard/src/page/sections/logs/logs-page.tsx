@@ -1,7 +1,9 @@
 import { type LogLine, linesLookedThrough, logLevels } from '@guildhall/contract'
 import { useState } from 'react'
 import { grouped } from '../../../model/time.ts'
+import { findAccounts } from '../../data/accounts.ts'
 import { useQueryPart } from '../../data/location.ts'
+import { isAsked } from '../../data/name-batch.ts'
 import { useOpenedPath } from '../../data/opened.ts'
 import { type Listing, usePages, useRead } from '../../data/reads.ts'
 import { Facts, Pane } from '../../kit/page.tsx'
@@ -51,6 +53,8 @@ export function LogsPage() {
           isNarrowed={[level, text, tag, match, from, to].some((part) => part !== '')}
           listing={listing}
           reach={reach}
+          text={text}
+          onText={setText}
         />
       }
       foot={reach && listing.hasMore ? <Reach {...reach} count={listing.rows.length} /> : undefined}
@@ -122,24 +126,47 @@ type NoLinesProps = {
   isNarrowed: boolean
   listing: Listing<LogLine>
   reach: Reached | undefined
-}
+} & TextProps
 
-function NoLines({ isDurable, isNarrowed, listing, reach }: NoLinesProps) {
+type TextProps = { text: string; onText(text: string): void }
+
+function NoLines({ isDurable, isNarrowed, listing, reach, ...text }: NoLinesProps) {
   if (!isDurable) return <NotKept />
   if (!listing.hasMore && !isNarrowed) {
     return <Empty title="No lines">Scripts write them with guildhall.log.write.</Empty>
   }
-  if (!listing.hasMore) return <Empty title="No line matches">{searched}</Empty>
+  if (!listing.hasMore) {
+    return (
+      <Empty title="No line matches">
+        {searched} <LinesOfAccount {...text} />
+      </Empty>
+    )
+  }
   return (
     <div className="state">
       <h2>No line among the newest {grouped(linesLookedThrough)} of each step</h2>
       <p>
-        {searched} Looked back to <ExactTime at={reach?.unixMs} />.
+        {searched} Looked back to <ExactTime at={reach?.unixMs} />. <LinesOfAccount {...text} />
       </p>
       <button type="button" onClick={listing.more} disabled={listing.isFetchingMore}>
         {listing.isFetchingMore ? 'Looking' : 'Look further back'}
       </button>
     </div>
+  )
+}
+
+/** A line has the ids of accounts, where their names are shown and so may be looked for. */
+function LinesOfAccount({ text, onText }: TextProps) {
+  const asked = text.trim()
+  const found = useRead(['accounts', 'called', asked], () => findAccounts(asked), {
+    enabled: isAsked(asked),
+  })
+  const [account] = found.data ?? []
+  if (account === undefined || account.id === asked) return null
+  return (
+    <button type="button" className="link" onClick={() => onText(account.id)}>
+      Lines with the id of {account.username}
+    </button>
   )
 }
 

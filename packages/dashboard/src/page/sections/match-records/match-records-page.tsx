@@ -32,7 +32,7 @@ const columns: readonly Column<MatchRecord>[] = [
   {
     key: 'players',
     head: 'Most at once',
-    width: 110,
+    width: 130,
     align: 'number',
     wide: true,
     cell: ({ peak_participants }) => grouped(peak_participants),

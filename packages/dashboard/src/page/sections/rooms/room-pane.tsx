@@ -11,8 +11,9 @@ import { useMay } from '../../data/permissions.ts'
 import { type ReadWith, useRead } from '../../data/reads.ts'
 import { useRestful } from '../../data/resting.ts'
 import { Confirm } from '../../kit/dialog/confirm.tsx'
+import { isMissing } from '../../kit/error-state.tsx'
 import { Facts, Pane } from '../../kit/page.tsx'
-import { Await } from '../../kit/states.tsx'
+import { Await, Empty } from '../../kit/states.tsx'
 import { ListHead } from '../../kit/table/list-head.tsx'
 import { Badge } from '../../kit/text/badge.tsx'
 import { UserLink } from '../../kit/text/links.tsx'
@@ -30,36 +31,43 @@ export function RoomPane({ id, onClose }: { id: string; onClose(): void }) {
     everyMs,
   })
   const traffic = useTraffic(id)
-  const { data } = room
+  const { data, error } = room
+  const isOver = isMissing(error)
   return (
     <Pane
       title={data?.name ? <Text>{data.name}</Text> : `Room ${id}`}
       label="Room"
-      actions={data && <RoomActions room={data} />}
+      actions={data && !isOver && <RoomActions room={data} />}
       onClose={onClose}
     >
-      <Await query={room}>
-        {(found) => (
-          <>
-            <Facts
-              rows={{
-                Room: id,
-                Name: found.name === null ? <None>unnamed</None> : <Text>{found.name}</Text>,
-                Map: <Text>{found.map}</Text>,
-                Mode: <Text>{found.mode}</Text>,
-                Players: playersOf(found),
-                Open: found.open ? 'yes' : 'no',
-                ...(found.node_id !== undefined && { Node: <Text>{found.node_id}</Text> }),
-                ...trafficFacts(traffic),
-                'Script revision': found.script_revision ?? <None>not bound to one</None>,
-              }}
-            />
-            <Members room={found} read={room} />
-            <ScriptCalls room={found} />
-            <RoomState id={id} />
-          </>
-        )}
-      </Await>
+      {isOver ? (
+        <Empty title="No such room now">
+          What has ended stands in <Link to="/match-records">Match records</Link>.
+        </Empty>
+      ) : (
+        <Await query={room}>
+          {(found) => (
+            <>
+              <Facts
+                rows={{
+                  Room: id,
+                  Name: found.name === null ? <None>unnamed</None> : <Text>{found.name}</Text>,
+                  Map: <Text>{found.map}</Text>,
+                  Mode: <Text>{found.mode}</Text>,
+                  Players: playersOf(found),
+                  Open: found.open ? 'yes' : 'no',
+                  ...(found.node_id !== undefined && { Node: <Text>{found.node_id}</Text> }),
+                  ...trafficFacts(traffic),
+                  'Script revision': found.script_revision ?? <None>not bound to one</None>,
+                }}
+              />
+              <Members room={found} read={room} />
+              <ScriptCalls room={found} />
+              <RoomState id={id} />
+            </>
+          )}
+        </Await>
+      )}
     </Pane>
   )
 }

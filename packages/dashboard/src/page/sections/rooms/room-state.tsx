@@ -1,8 +1,9 @@
-import { type ConsoleClient, GuildhallError } from '@guildhall/client/console'
+import type { ConsoleClient } from '@guildhall/client/console'
 import { useState } from 'react'
 import { grouped } from '../../../model/time.ts'
 import { pace } from '../../data/pace.ts'
 import { useRead } from '../../data/reads.ts'
+import { isMissing } from '../../kit/error-state.tsx'
 import { Await } from '../../kit/states.tsx'
 import { JsonView } from '../../kit/text/json-view.tsx'
 import { Time } from '../../kit/text/time.tsx'
@@ -42,7 +43,7 @@ async function stateOf(client: ConsoleClient, id: string) {
   try {
     return await client.matches.state({ params: { id } })
   } catch (error) {
-    if (error instanceof GuildhallError && error.status === 404) return null
+    if (isMissing(error)) return null
     throw error
   }
 }

@@ -80,7 +80,7 @@ function Engine({ view }: { view: RuntimeView }) {
           Entry: entrypoint === null ? <None /> : <Text>{entrypoint}</Text>,
           Adapter: `${view.adapter}, ${view.tier}`,
           'Serves calls': view.attached ? 'yes' : 'no',
-          Ticks: `${view.tick_hz} per second`,
+          'Calls on_tick': view.tick_hz === 0 ? 'never' : `${view.tick_hz} times a second`,
           Deadline: script === null ? <None /> : `${script.deadline_ms} ms a call`,
           'Needed for play': view.require_script ? 'yes' : 'no',
         }}

@@ -4,7 +4,7 @@ import { useId, useState } from 'react'
 import { jsonPages } from '../../../model/json.ts'
 import { useChange } from '../../data/changes.ts'
 import { call } from '../../data/console-client.ts'
-import { ErrorNote } from '../../kit/error-state.tsx'
+import { ErrorNote, isMissing } from '../../kit/error-state.tsx'
 import { readJsonObject } from '../../kit/form/field-kinds.ts'
 import { JsonArea } from '../../kit/form/json-area.tsx'
 import { ConflictNote } from './conflict-note.tsx'
@@ -144,7 +144,7 @@ async function newest({ collection, key, user_id }: StorageObject): Promise<Stor
     const query = ownerQuery(user_id)
     return await call((client) => client.storage.get({ params: { collection, key }, query }))
   } catch (error) {
-    if (error instanceof GuildhallError && error.status === 404) return null
+    if (isMissing(error)) return null
     throw error
   }
 }
