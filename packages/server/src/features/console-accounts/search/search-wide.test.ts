@@ -29,15 +29,15 @@ const idsOf = (...numbers: number[]) =>
 describe.each(testBackends)('[H-OPS-4] what most accounts match, on $name', (backend) => {
   let scenario: Scenario
   const asked: string[] = []
-  /** So many have a name; undefined asks the database. */
-  let named: number | undefined
+  /** What the database would say of far more accounts, by the end of the statement's name. */
+  let said: Readonly<Record<string, unknown>> = {}
   /** As the store asks it, with the name of what it asks. */
   const queries = () => {
     const { db } = scenario
     const recording = {
       get: async (...call: Parameters<Queries['get']>) => {
-        const isOfNames = call[0].name === 'account-search.named-at-least'
-        return isOfNames && named !== undefined ? { total: named } : db.get(...call)
+        const name = call[0].name.replace('account-search.', '')
+        return said[name] ?? (await db.get(...call))
       },
       all: (...call: Parameters<Queries['all']>) => {
         asked.push(call[0].name)
@@ -54,20 +54,23 @@ describe.each(testBackends)('[H-OPS-4] what most accounts match, on $name', (bac
 
   const page = { after: '', limit: 3 }
 
-  it('is found in the order of ids, sorted if they are not too many, by how names begin', async () => {
+  it('is found by how names begin, in the order of ids, and sorted where none is near', async () => {
     asked.length = 0
     const find = async (text: string, after = '') =>
       (await searchStore.byDisplayName(queries(), text, { ...page, after })).map(({ id }) => id)
-    for (const count of [sortedMax.named, undefined]) {
-      named = count
+    const [wide, sorted] = ['account-search.by-wide-display-name', 'account-search.by-display-name']
+    expect(await find('play')).toEqual(idsOf(1, 2, 3))
+    expect(await find('player', idsOf(total - 2)[0])).toEqual(idsOf(total - 1, total))
+    expect(await find('players')).toEqual([])
+    expect(asked.splice(0)).toEqual([wide, wide, sorted])
+    // Only two of them are near.
+    const [id] = idsOf(3)
+    for (const total of [sortedMax['far-named'] - 1, sortedMax['far-named']]) {
+      said = { 'behind-near': { id }, 'far-named-at-least': { total } }
       expect(await find('play')).toEqual(idsOf(1, 2, 3))
-      expect(await find('player', idsOf(total - 2)[0])).toEqual(idsOf(total - 1, total))
-      expect(await find('players')).toEqual([])
     }
-    expect(asked).toEqual([
-      ...Array(3).fill('account-search.by-wide-display-name'),
-      ...Array(3).fill('account-search.by-display-name'),
-    ])
+    said = {}
+    expect(asked).toEqual([wide, sorted, wide, wide])
   })
 
   it('is found by the index of rare states, whenever they came', async () => {

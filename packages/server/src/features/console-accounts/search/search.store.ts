@@ -48,11 +48,10 @@ const byCreationAndState = finding('by-creation-and-state', `${created} AND stat
 })
 
 /**
- * More accounts than these are not sorted: among so many a page of ids is near. By a time their ids
- * are together; by a name they may all be behind a million others, which are dearer to walk
- * through than these are to sort.
+ * More accounts than these are not sorted: among so many a page of ids is near. Those of a name may
+ * all be far, behind others that are dearer to walk through than more of them are to sort.
  */
-export const sortedMax = { created: 20_000, named: 150_000 }
+export const sortedMax = { created: 20_000, named: 20_000, 'far-named': 100_000 }
 
 function counting<const P extends Columns>(
   kind: keyof typeof sortedMax,
@@ -69,14 +68,26 @@ function counting<const P extends Columns>(
 
 const createdAtLeast = counting('created', created, 'created_at_unix_ms', createdParams)
 const namedAtLeast = counting('named', named, 'display_folded', namedParams)
+const farNamedAtLeast = counting('far-named', named, 'display_folded', namedParams)
+
+/** So many ids are near. */
+const nearMax = 50_000
+const behindNear = statement({
+  name: 'account-search.behind-near',
+  text: `SELECT id FROM accounts WHERE id > :after ORDER BY id LIMIT 1 OFFSET ${nearMax}`,
+  params: { after: 'text' },
+  row: { id: 'text' },
+  long: true,
+  inOrder: true,
+})
 
 /** In the order of ids. The expressions keep SQLite from the index of names, to be sorted. */
 const byWideDisplayName = statement({
   name: 'account-search.by-wide-display-name',
   text: `SELECT ${columnsOf('a')} FROM accounts a
-    WHERE a.display_folded || '' >= :first AND a.display_folded || '' < :end AND a.id > :after
-    ORDER BY a.id LIMIT :limit`,
-  params: { ...namedParams, ...page },
+    WHERE a.display_folded || '' >= :first AND a.display_folded || '' < :end
+      AND a.id > :after AND a.id < :until ORDER BY a.id LIMIT :limit`,
+  params: { ...namedParams, ...page, until: 'text' },
   row: accountRow,
   long: true,
   inOrder: true,
@@ -217,9 +228,16 @@ async function widely(tx: Queries, wanted: Omit<Row<(typeof byWideCreation)['par
 export const searchStore = {
   async byDisplayName(tx: Queries, folded: string, page: Page) {
     const names = beginningWith(folded)
+    const wanted = { ...page, ...names }
     const counted = await tx.get(namedAtLeast, names)
-    const isWide = (counted?.total ?? 0) >= sortedMax.named
-    return tx.all(isWide ? byWideDisplayName : byDisplayName, { ...page, ...names })
+    if ((counted?.total ?? 0) < sortedMax.named) return tx.all(byDisplayName, wanted)
+    const { id: until = last } = (await tx.get(behindNear, page)) ?? {}
+    const near = await tx.all(byWideDisplayName, { ...wanted, until })
+    if (near.length === page.limit || until === last) return near
+    const far = await tx.get(farNamedAtLeast, names)
+    return (far?.total ?? 0) < sortedMax['far-named']
+      ? tx.all(byDisplayName, wanted)
+      : tx.all(byWideDisplayName, { ...wanted, until: last })
   },
   byCredential: (tx: Queries, credential: Row<(typeof byCredential)['params']>) =>
     tx.all(byCredential, credential),
