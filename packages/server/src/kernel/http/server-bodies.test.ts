@@ -48,6 +48,11 @@ describe('transfer codings', () => {
   const chunked = `Host: a\r\n${json}\r\nTransfer-Encoding:`
   const behind = '\r\n\r\nc\r\n{"text":"a"}\r\n0\r\n\r\nGET /open HTTP/1.1\r\nHost: a\r\n\r\n'
 
+  it('[H-GEN-10] refuses a body in more than a thousand crumbs', async () => {
+    expectRefused(await postChunked(Array(1100).fill(' ')))
+    expect((await postChunked([...Array(1000).fill(' '), noteOf(20)])).status).toBe(200)
+  })
+
   it.each(['chunked', ' CHUNKED ', '\tchunked'])(
     '[H-GEN-11] undoes "%s", and takes what follows for the next request',
     async (coding) => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { atEndOfTurn, type Clock } from '../clock.ts'
 import { Failure, refuse } from '../failure.ts'
 import type { Log } from '../log/log.ts'
+import { LaterTurns } from './connection/later-turns.ts'
 import { ReadyAnswers } from './connection/ready-answers.ts'
 import { refusalOf } from './connection/refusals.ts'
 import { createSocketGuard, type Upgrade } from './connection/socket-guard.ts'
@@ -98,6 +99,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     },
   })
   const answers = new ReadyAnswers(clock)
+  const later = new LaterTurns()
   const open = createOpening(deps, answers)
   const serve = createServing(deps)
   const fail = createFailing(deps)
@@ -106,22 +108,31 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const mayUpgrade = ({ socket }: IncomingMessage) => !guard.owesAnswer(socket)
   const server = listenerOf(deps, mayUpgrade, (message, response) => {
     if (!guard.admits(message)) return
-    const exchange = open(message, response)
+    const isAhead = guard.owesAnswer(message.socket)
+    let exchange: Exchange | undefined
     guard.began(message, response, () => {
-      if (!response.headersSent) return
-      const duration_ms = clock.monotonicMs() - exchange.startedMs
+      const ended = exchange
+      if (ended === undefined || !response.headersSent) return
+      const duration_ms = clock.monotonicMs() - ended.startedMs
       counters.http_requests_total += 1
       counters.http_request_microseconds_total += Math.round(duration_ms * 1000)
-      const { route } = exchange
+      const { route } = ended
       const status = response.statusCode
       deps.onAnswered?.({ method: message.method ?? '', route, status, duration_ms }, () => ({
-        ...describe(exchange, status),
+        ...describe(ended, status),
         duration_ms,
         client: deps.sourceOf(message),
         with_key: message.headers.authorization?.startsWith('Bearer svc_') ?? false,
       }))
     })
-    serve(exchange).catch((error: unknown) => fail(error, exchange))
+    const begin = () => {
+      if (message.socket.destroyed) return
+      const begun = open(message, response)
+      exchange = begun
+      serve(begun).catch((error: unknown) => fail(error, begun))
+    }
+    if (isAhead) later.add(begin)
+    else begin()
   })
   guard.watch(server)
   return {

@@ -23,6 +23,10 @@ function isJsonType(contentType: string): boolean {
   return charsets.every((charset) => charset === 'utf-8' || charset === 'utf8')
 }
 
+/** Nobody sends more pieces than this that are as small on an average. */
+const crumbsMax = 1024
+const crumbBytesMin = 8
+
 /** Reads a whole body of at most `bytesMax` bytes; beyond that the rest is not read. */
 export function readBody(message: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const announced = Number(message.headers['content-length'] ?? 0)
@@ -37,9 +41,12 @@ export function readBody(message: IncomingMessage, bytesMax: number): Promise<Bu
     const take = (chunk: Buffer) => {
       size += chunk.length
       chunks.push(chunk)
-      if (size <= bytesMax) return
+      const isCrumbs = chunks.length > crumbsMax && size < chunks.length * crumbBytesMin
+      if (size <= bytesMax && !isCrumbs) return
       message.pause()
-      stop(() => reject(tooLarge(bytesMax)))
+      // What is behind it costs as much, piece by piece.
+      if (isCrumbs) message.socket.pause()
+      stop(() => reject(isCrumbs ? refuse.invalid('the body is in crumbs') : tooLarge(bytesMax)))
     }
     const finish = () => stop(() => resolve(joined(chunks)))
     const abort = () => stop(() => reject(refuse.invalid('the body ended early')))
