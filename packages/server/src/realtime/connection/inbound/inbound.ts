@@ -255,6 +255,8 @@ export class Inbound implements ShareWaiter {
     if (this.#stopped) return
     // The peer could not complete its frame while nothing was cut.
     if (this.#pauses === 0) this.#streams.restartWatch(this.#deps.clock.monotonicMs())
+    // Many get their rate at one moment.
+    if (reason === 'rate' && this.#hasMore()) this.#awaitTurn()
     this.pump()
     this.#read()
   }

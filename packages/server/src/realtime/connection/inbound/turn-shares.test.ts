@@ -85,6 +85,22 @@ test('[R-LIM-3] datagrams wait for their turn as well, and none is lost', async 
   expect(realtime.gateway.metrics().datagram_limited_total).toBe(0)
 })
 
+test('[R-LIM-3] those whose rate allows more at one moment have turns as well', async () => {
+  const many = [flooding, other]
+  while (many.length < 20) many.push(await acceptPeer())
+  for (const peer of many) peer.events.received(0, messages(0, 2100))
+  const burst = 2000 - 1
+  await expect.poll(() => senders().length, waiting).toBe(20 * burst)
+  const advanced = realtime.clock.advance(20)
+  let most = 0
+  for (let before = senders().length; before < 20 * (burst + 20); before = senders().length) {
+    await new Promise((resolve) => setImmediate(resolve))
+    most = Math.max(most, senders().length - before)
+  }
+  await advanced
+  expect(most).toBeLessThan(10 * 20)
+})
+
 /** A guest over a transport without a network. */
 async function acceptPeer(): Promise<StreamsConnection> {
   const peer = new StreamsConnection()
