@@ -1,6 +1,6 @@
 # Generated from packages/contract/src/script; run `npm run docs`.
 import builtins
-from typing import Any, Callable, Literal, NoReturn, TypeVar, overload
+from typing import Any, Callable, Iterator, Literal, NoReturn, TypeVar, overload
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -18,6 +18,11 @@ class Error(Exception):
 class Row:
     """What the host answers: members are attributes and keys."""
     def __getitem__(self, name: str) -> Any: ...
+    def __setitem__(self, name: str, value: Any) -> None: ...
+    def __contains__(self, name: object) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def get(self, name: str, default: Any = ...) -> Any: ...
 
 class StateRoom:
     room_id: int
@@ -217,71 +222,137 @@ class Account(Row):
 
 Op = Any
 
-def on_start(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs first in a fresh worker; calls wait until it has settled, its timers do not. Also a decorator: @guildhall.on_start(...)."""
+@overload
+def on_start(fn: Handler) -> Handler: ...
+@overload
+def on_start() -> Callable[[Handler], Handler]:
+    """Runs first in a fresh worker; calls wait until it has settled, its timers do not. Its handler, also decorated: fn(start)."""
 
-def on_unload(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs last, before another revision takes over or the node stops; returns the state. Also a decorator: @guildhall.on_unload(...)."""
+@overload
+def on_unload(fn: Handler) -> Handler: ...
+@overload
+def on_unload() -> Callable[[Handler], Handler]:
+    """Runs last, before another revision takes over or the node stops; returns the state. Its handler, also decorated: fn(unload)."""
 
-def on_join(fn: Callable[[Context], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs when a player or guest has connected; its messages and RPCs wait for it. Also a decorator: @guildhall.on_join(...)."""
+@overload
+def on_join(fn: Handler) -> Handler: ...
+@overload
+def on_join() -> Callable[[Handler], Handler]:
+    """Runs when a player or guest has connected; its messages and RPCs wait for it. Its handler, also decorated: fn(ctx: Context)."""
 
-def on_leave(fn: Callable[[Context], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs when a participant is gone, after its last message, before it leaves its room. Also a decorator: @guildhall.on_leave(...)."""
+@overload
+def on_leave(fn: Handler) -> Handler: ...
+@overload
+def on_leave() -> Callable[[Handler], Handler]:
+    """Runs when a participant is gone, after its last message, before it leaves its room. Its handler, also decorated: fn(ctx: Context)."""
 
-def on_message(kind: int, fn: Callable[[Any, bytes | str | None], Any] = ...) -> Callable[[Handler], Handler]:
-    """Handles messages of one kind: 100 to 65535, or 1 in place of the position relay. Also a decorator: @guildhall.on_message(...)."""
+@overload
+def on_message(kind: int, fn: Handler) -> Handler: ...
+@overload
+def on_message(kind: int) -> Callable[[Handler], Handler]:
+    """Handles messages of one kind: 100 to 65535, or 1 in place of the position relay. Its handler, also decorated: fn(ctx, body: bytes)."""
 
-def on_rpc(method: str, fn: Callable[[Any, bytes | str | None], Any] = ...) -> Callable[[Handler], Handler]:
-    """Answers an RPC with bytes, text, nothing or a JSON value, at most 64 KiB. Also a decorator: @guildhall.on_rpc(...)."""
+@overload
+def on_rpc(method: str, fn: Handler) -> Handler: ...
+@overload
+def on_rpc(method: str) -> Callable[[Handler], Handler]:
+    """Answers an RPC with bytes, text, nothing or a JSON value, at most 64 KiB. Its handler, also decorated: fn(ctx, body: bytes)."""
 
-def on_tick(fn: Callable[[int | float, int | float | None], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs runtime.tick_hz times a second: without a room, then in each room with tick. Also a decorator: @guildhall.on_tick(...)."""
+@overload
+def on_tick(fn: Handler) -> Handler: ...
+@overload
+def on_tick() -> Callable[[Handler], Handler]:
+    """Runs runtime.tick_hz times a second: without a room, then in each room with tick. Its handler, also decorated: fn(dt: int | float, room_id: int | float | None)."""
 
-def on_leaderboard_reset(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs at least once after a board was reset, on one node; again later when it throws. Also a decorator: @guildhall.on_leaderboard_reset(...)."""
+@overload
+def on_leaderboard_reset(fn: Handler) -> Handler: ...
+@overload
+def on_leaderboard_reset() -> Callable[[Handler], Handler]:
+    """Runs at least once after a board was reset, on one node; again later when it throws. Its handler, also decorated: fn(reset)."""
 
-def on_tournament_completed(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs at least once after a tournament has results: the place for rewards. Also a decorator: @guildhall.on_tournament_completed(...)."""
+@overload
+def on_tournament_completed(fn: Handler) -> Handler: ...
+@overload
+def on_tournament_completed() -> Callable[[Handler], Handler]:
+    """Runs at least once after a tournament has results: the place for rewards. Its handler, also decorated: fn(completed)."""
 
-def schedule(name: str, cron: str, fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs a function at the times of a cron expression in UTC, on one node of the deployment. Also a decorator: @guildhall.schedule(...)."""
+@overload
+def schedule(name: str, cron: str, fn: Handler) -> Handler: ...
+@overload
+def schedule(name: str, cron: str) -> Callable[[Handler], Handler]:
+    """Runs a function at the times of a cron expression in UTC, on one node of the deployment. Its handler, also decorated: fn(run)."""
 
-def on_drop(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs when the connection of a participant with a seat is lost, and its seat is kept. Also a decorator: @guildhall.on_drop(...)."""
+@overload
+def on_drop(fn: Handler) -> Handler: ...
+@overload
+def on_drop() -> Callable[[Handler], Handler]:
+    """Runs when the connection of a participant with a seat is lost, and its seat is kept. Its handler, also decorated: fn(ctx)."""
 
-def on_return(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs when a dropped participant is back; its messages and RPCs wait for it. Also a decorator: @guildhall.on_return(...)."""
+@overload
+def on_return(fn: Handler) -> Handler: ...
+@overload
+def on_return() -> Callable[[Handler], Handler]:
+    """Runs when a dropped participant is back; its messages and RPCs wait for it. Its handler, also decorated: fn(ctx)."""
 
-def on_room_create(fn: Callable[[Any, str | None], Any] = ...) -> Callable[[Handler], Handler]:
-    """Decides on a room that a client makes: its label, or a refusal. Also a decorator: @guildhall.on_room_create(...)."""
+@overload
+def on_room_create(fn: Handler) -> Handler: ...
+@overload
+def on_room_create() -> Callable[[Handler], Handler]:
+    """Decides on a room that a client makes: its label, or a refusal. Its handler, also decorated: fn(ctx, name: str | None)."""
 
-def on_room_join(fn: Callable[[Any, Room], Any] = ...) -> Callable[[Handler], Handler]:
-    """Decides whether a participant may join a room by id or name. Also a decorator: @guildhall.on_room_join(...)."""
+@overload
+def on_room_join(fn: Handler) -> Handler: ...
+@overload
+def on_room_join() -> Callable[[Handler], Handler]:
+    """Decides whether a participant may join a room by id or name. Its handler, also decorated: fn(ctx, room: Room)."""
 
-def on_matchmaker_add(fn: Callable[[Context, Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Decides on a ticket before it waits: as it was asked for, changed, or refused. Also a decorator: @guildhall.on_matchmaker_add(...)."""
+@overload
+def on_matchmaker_add(fn: Handler) -> Handler: ...
+@overload
+def on_matchmaker_add() -> Callable[[Handler], Handler]:
+    """Decides on a ticket before it waits: as it was asked for, changed, or refused. Its handler, also decorated: fn(ctx: Context, request)."""
 
-def on_matchmaker_matched(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Labels the room of a match that the matchmaker has made; it cannot refuse. Also a decorator: @guildhall.on_matchmaker_matched(...)."""
+@overload
+def on_matchmaker_matched(fn: Handler) -> Handler: ...
+@overload
+def on_matchmaker_matched() -> Callable[[Handler], Handler]:
+    """Labels the room of a match that the matchmaker has made; it cannot refuse. Its handler, also decorated: fn(match)."""
 
-def on_match_created(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs when a room has been made. Also a decorator: @guildhall.on_match_created(...)."""
+@overload
+def on_match_created(fn: Handler) -> Handler: ...
+@overload
+def on_match_created() -> Callable[[Handler], Handler]:
+    """Runs when a room has been made. Its handler, also decorated: fn(ctx)."""
 
-def on_match_started(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs when the first participant has entered a room. Also a decorator: @guildhall.on_match_started(...)."""
+@overload
+def on_match_started(fn: Handler) -> Handler: ...
+@overload
+def on_match_started() -> Callable[[Handler], Handler]:
+    """Runs when the first participant has entered a room. Its handler, also decorated: fn(ctx)."""
 
-def on_match_join(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs when a participant has entered a room. Also a decorator: @guildhall.on_match_join(...)."""
+@overload
+def on_match_join(fn: Handler) -> Handler: ...
+@overload
+def on_match_join() -> Callable[[Handler], Handler]:
+    """Runs when a participant has entered a room. Its handler, also decorated: fn(ctx)."""
 
-def on_match_leave(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs when a participant has left a room. Also a decorator: @guildhall.on_match_leave(...)."""
+@overload
+def on_match_leave(fn: Handler) -> Handler: ...
+@overload
+def on_match_leave() -> Callable[[Handler], Handler]:
+    """Runs when a participant has left a room. Its handler, also decorated: fn(ctx)."""
 
-def on_match_ended(fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Runs when a room has ended; a result that it sets still counts. Also a decorator: @guildhall.on_match_ended(...)."""
+@overload
+def on_match_ended(fn: Handler) -> Handler: ...
+@overload
+def on_match_ended() -> Callable[[Handler], Handler]:
+    """Runs when a room has ended; a result that it sets still counts. Its handler, also decorated: fn(ctx)."""
 
-def register_storage_index_filter(index: str, fn: Callable[[Any], Any] = ...) -> Callable[[Handler], Handler]:
-    """Decides, at once, whether an object of a storage index is indexed. Also a decorator: @guildhall.register_storage_index_filter(...)."""
+@overload
+def register_storage_index_filter(index: str, fn: Handler) -> Handler: ...
+@overload
+def register_storage_index_filter(index: str) -> Callable[[Handler], Handler]:
+    """Decides, at once, whether an object of a storage index is indexed. Its handler, also decorated: fn(candidate)."""
 
 def broadcast(kind: int | float, body: bytes | str, unreliable: bool = ..., *, scope: str = ..., room_id: int | float = ..., topic: str = ..., except_: builtins.list[int | float] = ...) -> None:
     """Sends to the sender's room but the sender; without a room, to all of this node."""
@@ -307,7 +378,7 @@ async def room_list() -> builtins.list[Room]:
 async def room_members(room_id: int | float) -> builtins.list[RoomMember]:
     """Who is in a room of this node; of an unknown room nobody."""
 
-def room_update(room_id: int | float, label: Label) -> None:
+def room_update(room_id: int | float, label: Label | dict[str, Any]) -> None:
     """Changes the label of a room; members that are not given stay."""
 
 def room_remove(room_id: int | float, participant: int | float) -> None:
@@ -337,7 +408,7 @@ def fail(text: str, *, code: str = ..., data: Any = ...) -> NoReturn:
 def trace(message: str, level: str = ...) -> None:
     """Writes a line to the node's own log at once, at most 100 a second and 4,096 characters."""
 
-def pack_u64(n: int | float) -> bytes | str:
+def pack_u64(n: int | float) -> bytes:
     """An integer from 0 to 2^64 - 1 as 8 bytes, the highest first."""
 
 @overload
@@ -359,9 +430,9 @@ async def storage_list(owner: str | None, collection: str, *, prefix: str | None
     """A page of the objects of one owner in a collection, by key."""
 
 @overload
-async def storage_index_query(index: str, filters: dict[str, str | int | float | bool | Range], *, limit: int | float | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ..., raw: Literal[True]) -> bytes: ...
+async def storage_index_query(index: str, filters: dict[str, Any], *, limit: int | float | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ..., raw: Literal[True]) -> bytes: ...
 @overload
-async def storage_index_query(index: str, filters: dict[str, str | int | float | bool | Range], *, limit: int | float | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ..., raw: Literal[False] | None = ...) -> Any:
+async def storage_index_query(index: str, filters: dict[str, Any], *, limit: int | float | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ..., raw: Literal[False] | None = ...) -> Any:
     """A page of the objects of an index whose fields fit all the filters."""
 
 async def storage_write_many(ops: builtins.list[Any], *, as_: str | None = ...) -> builtins.list[Any]:
@@ -372,7 +443,7 @@ async def transact(ops: builtins.list[Op], *, idempotency_key: str | None = ...,
 
 class json:
     @staticmethod
-    def encode(value: Any) -> bytes | str:
+    def encode(value: Any) -> bytes:
         """A value as JSON in UTF-8 without white space; a bigint becomes a JSON integer."""
     @staticmethod
     def decode(body: bytes | str) -> Any:
@@ -380,7 +451,7 @@ class json:
 
 class matchmaker:
     @staticmethod
-    async def backfill(room_id: int | float, seats: int | float, properties: dict[str, str | int | float] = ..., *, query: str | None = ..., ttl_ms: int | float | None = ...) -> str:
+    async def backfill(room_id: int | float, seats: int | float, properties: dict[str, Any] = ..., *, query: str | None = ..., ttl_ms: int | float | None = ...) -> str:
         """Offers free seats of a running room to waiting tickets, and returns the id of the offer."""
     @staticmethod
     async def backfill_cancel(ticket_id: str) -> bool:
@@ -544,7 +615,7 @@ class chat:
     async def remove(channel: str, id: int | float) -> ChatMessage:
         """Blanks a message; a repeat changes nothing."""
     @staticmethod
-    def push(user_ids: builtins.list[str], event: ChatEvent) -> None:
+    def push(user_ids: builtins.list[str], event: ChatEvent | dict[str, Any]) -> None:
         """Sends an event (kind 28) to the live connections of up to 1,000 accounts."""
 
 class notifications:
@@ -565,7 +636,7 @@ class notifications:
     async def remove(id: int | float) -> bool:
         """Removes a notification; false if there is none."""
     @staticmethod
-    def push(notification: Notification, user_ids: builtins.list[str] = ...) -> None:
+    def push(notification: Notification | dict[str, Any], user_ids: builtins.list[str] = ...) -> None:
         """Sends a notification (kind 27) to accounts, else to the row's user, else to all."""
     @staticmethod
     async def push_unread(participant: int | float, *, limit: int | float | None = ...) -> int | float:

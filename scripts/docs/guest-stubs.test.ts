@@ -35,6 +35,11 @@ it('[S-LANG-3] [S-LANG-5] guildhall.pyi names every function, hook and constant'
   ]) {
     expect(stub).toContain(`\n${constant}`)
   }
+  // A handler may leave out its last arguments, and a dict stands for a row.
+  expect(stub).toContain('def on_message(kind: int, fn: Handler) -> Handler: ...')
+  expect(stub).toContain('label: Label | dict[str, Any]')
+  expect(stub).toContain('def encode(value: Any) -> bytes:')
+  expect(stub).toContain('fn(ctx, body: bytes)')
   expect(stub).toContain('except_: ')
   expect(stub).toContain('as_: ')
   expect(stub).toContain('from_: ')

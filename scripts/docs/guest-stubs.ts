@@ -190,7 +190,7 @@ function luaType(shape: Shape, own = false): string {
 
 const pythonHead = `# Generated from packages/contract/src/script; run \`npm run docs\`.
 import builtins
-from typing import Any, Callable, Literal, NoReturn, TypeVar, overload
+from typing import Any, Callable, Iterator, Literal, NoReturn, TypeVar, overload
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -208,6 +208,11 @@ class Error(Exception):
 class Row:
     """What the host answers: members are attributes and keys."""
     def __getitem__(self, name: str) -> Any: ...
+    def __setitem__(self, name: str, value: Any) -> None: ...
+    def __contains__(self, name: object) -> bool: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def get(self, name: str, default: Any = ...) -> Any: ...
 
 class StateRoom:
     room_id: int
@@ -225,7 +230,7 @@ def room(name: str, definition: dict[str, Any] | None = None, **members: Any) ->
     \`message\` by kind and \`rpc\` by method, and tick_hz, sync_hz, decimals."""`
 
 function pythonClass(name: string, shape: Shape): string {
-  if (shape.kind !== 'object') return `${name} = ${pythonType(shape, true)}`
+  if (shape.kind !== 'object') return `${name} = ${pythonPlainType(shape)}`
   const fields = Object.entries(shape.members).map(([member, each]) => {
     return `    ${nameIn('python', member)}: ${pythonType(each)}`
   })
@@ -273,34 +278,52 @@ function pythonOptions(shape: Shape): string[] {
 }
 
 function pythonParameter(name: string, shape: Shape): string {
-  const type = `${nameIn('python', name)}: ${pythonType(shape)}`
+  const type = `${nameIn('python', name)}: ${pythonType(shape, pythonGiven)}`
   // What takes nothing is given as None; only what may be left out has a default.
   return shape.mayBeAbsent ? `${type} = ...` : type
 }
 
+/** A handler may leave out its last arguments, which no type of a function says. */
 function pythonHook(name: string, { doc, slot, args }: ScriptHook): string {
   const slots = slotParameter[slot].map((each) => `${each}: ${each === 'kind' ? 'int' : 'str'}`)
-  const handler = Object.values(args).map((schema) => pythonType(shapeOf(schema)))
-  const fn = `fn: Callable[[${handler.join(', ')}], Any]`
+  const handler = Object.entries(args).map(([argument, schema]) => {
+    const type = pythonType(shapeOf(schema))
+    return `${nameIn('python', argument)}${type === 'Any' ? '' : `: ${type}`}`
+  })
   return [
-    `def ${name}(${[...slots, `${fn} = ...`].join(', ')}) -> Callable[[Handler], Handler]:`,
-    `    """${doc} Also a decorator: @guildhall.${name}(...)."""`,
+    '@overload',
+    `def ${name}(${[...slots, 'fn: Handler'].join(', ')}) -> Handler: ...`,
+    '@overload',
+    `def ${name}(${slots.join(', ')}) -> Callable[[Handler], Handler]:`,
+    `    """${doc} Its handler, also decorated: fn(${handler.join(', ')})."""`,
   ].join('\n')
 }
 
-function pythonType(shape: Shape, own = false): string {
-  const type = pythonPlainType(shape, own)
-  return shape.takesNull && type !== 'Any' && type !== 'None' ? `${type} | None` : type
+function pythonType(shape: Shape, typeOf: typeof pythonAnswered = pythonAnswered): string {
+  const type = typeOf(shape)
+  const isNeverNone = type === 'Any' || type === 'None' || shape.kind === 'bytes'
+  return shape.takesNull && !isNeverNone ? `${type} | None` : type
 }
 
-function pythonPlainType(shape: Shape, own: boolean): string {
-  const name = own ? undefined : named.get(JSON.stringify(shape))
-  if (name !== undefined) return name
+function pythonAnswered(shape: Shape): string {
+  return named.get(JSON.stringify(shape)) ?? pythonPlainType(shape)
+}
+
+/** What a script gives: a dict where it gets a row, and text where it gets bytes. */
+function pythonGiven(shape: Shape): string {
+  if (shape.kind === 'record') return 'dict[str, Any]'
+  if (shape.kind === 'bytes') return 'bytes | str'
+  const name = named.get(JSON.stringify(shape))
+  if (name === undefined) return pythonPlainType(shape)
+  return shape.kind === 'object' ? `${name} | dict[str, Any]` : name
+}
+
+function pythonPlainType(shape: Shape): string {
   switch (shape.kind) {
     case 'text':
       return 'str'
     case 'bytes':
-      return 'bytes | str'
+      return 'bytes'
     case 'number':
       return 'int | float'
     case 'int64':
