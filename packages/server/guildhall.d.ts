@@ -1825,6 +1825,15 @@ declare module 'guildhall/test' {
     close(): Promise<void>
   }
 
+  /** A handler that returns null sends nothing, which is read as undefined. */
+  type ReplyIn<Reply, As extends 'json' | 'text' | 'bytes'> = As extends 'text'
+    ? string
+    : As extends 'bytes'
+      ? Uint8Array
+      : null extends Reply
+        ? Reply | undefined
+        : Reply
+
   export type TestPlayer<G extends TestedGame = TestedGame> = {
     /** Null for a guest. */
     readonly user_id: string | null
@@ -1842,7 +1851,7 @@ declare module 'guildhall/test' {
       method: M,
       payload?: G['rpcs'][M]['payload'],
       options?: { as?: As },
-    ): Promise<As extends 'text' ? string : As extends 'bytes' ? Uint8Array : G['rpcs'][M]['reply']>
+    ): Promise<ReplyIn<G['rpcs'][M]['reply'], As>>
     /** The first message of a kind that was not taken yet, once it has come; 5 s at most. */
     message<K extends GuildhallKindWith<G, 'down'>>(
       kind: K,

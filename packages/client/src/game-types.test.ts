@@ -57,7 +57,8 @@ const statements: Readonly<Record<string, readonly [statement: string, compiles:
   'bytes as bytes': ['const n: Uint8Array = await c.rpc("map", undefined, { as: "bytes" })', true],
   'bytes as JSON': ['c.rpc("map")', false],
   'bytes as text': ['c.rpc("map", undefined, { as: "text" })', false],
-  'a string that may be null': ['const n: string | null = await c.rpc("maybe")', true],
+  'a string that may be null': ['const n: string | null | undefined = await c.rpc("maybe")', true],
+  'a null that is read as undefined': ['const n: string | null = await c.rpc("maybe")', false],
   'no reply': ['const n: undefined = await c.rpc("forget")', true],
   'any reply in any form': [
     'anything.rpc("any"); anything.rpc("any", 1, { as: "text" }); anything.rpc("any", 1, { as: "bytes" })',

@@ -124,11 +124,14 @@ export type ConnectionEvents = {
   envelope: Envelope
 }
 
+/** A handler that returns null sends nothing, which is read as undefined. */
 type ReplyIn<Reply, As extends ReplyForm> = As extends 'text'
   ? string
   : As extends 'bytes'
     ? Uint8Array
-    : Reply
+    : null extends Reply
+      ? Reply | undefined
+      : Reply
 
 type Rpcs<G extends GameTypes, M extends string> = G['rpcs'][M]
 

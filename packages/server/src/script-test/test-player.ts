@@ -26,7 +26,9 @@ type ReplyIn<Reply, As extends ReplyForm> = As extends 'text'
   ? string
   : As extends 'bytes'
     ? Uint8Array
-    : Reply
+    : null extends Reply
+      ? Reply | undefined
+      : Reply
 
 type Entry = {
   url: string
