@@ -28,7 +28,7 @@ export const leaderboardsScript = defineScriptApi({
     ...handedOn,
   },
   'leaderboards.create': {
-    doc: 'Opens a board; by default the highest score of each user counts.',
+    doc: 'Opens a board; best score by default. A schedule needs leaderboards.execute_reset_schedules.',
     args: () => ({ board: NewBoard() }),
     ok: Leaderboard,
     errors: ['conflict'],
