@@ -129,7 +129,7 @@ export class StateEncoder {
     }
     const decimals = this.#decimalsOf(slot, box)
     if (typeof next === 'number' && this.#moves(slot, next, decimals)) return
-    const scalar = this.#scalarOf(next, decimals)
+    const scalar = this.#scalarOf(next, decimals, slot.name || 'it')
     if (!slot.isScalar || !isEqual(slot.value, scalar)) {
       if (slot.isBox) slot.box?.empty()
       this.#place(slot, box)
@@ -303,10 +303,10 @@ export class StateEncoder {
     slot.clear()
   }
 
-  #scalarOf(next: unknown, decimals: number | undefined): Scalar {
+  #scalarOf(next: unknown, decimals: number | undefined, name: string): Scalar {
     switch (typeof next) {
       case 'number':
-        if (!Number.isFinite(next)) throw new TypeError('a number that is not finite')
+        if (!Number.isFinite(next)) throw new TypeError(`${name} is ${next}, which is no JSON`)
         return decimals === undefined || Number.isInteger(next) ? next : roundTo(next, decimals)
       case 'string':
         return next
@@ -315,7 +315,7 @@ export class StateEncoder {
         return next
       default:
         if (next === null) return next
-        throw new TypeError(`${typeof next} is no JSON`)
+        throw new TypeError(`${name} is ${typeof next}, which is no JSON`)
     }
   }
 

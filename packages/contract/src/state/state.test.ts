@@ -199,6 +199,10 @@ describe('changes of a state', () => {
       const pair = createPair()
       pair.sync({ a: 1 })
       expect(() => pair.encoder.compare({ a: 2, bad })).toThrow(TypeError)
+      if (typeof bad !== 'object') {
+        const { encoder } = createPair()
+        expect(() => encoder.compare({ bad: { bad } })).toThrow(/^bad is \w+, which is no JSON/)
+      }
       expect(pair.encoder.isWhole).toBe(false)
       expect(pair.encoder.compare({ a: 3 })).toBe('whole')
     }

@@ -115,6 +115,14 @@ it('[R-STA-2] [R-STA-4] an own part that throws keeps no newcomer from its whole
   expect(take(followers.sync({ n: 2 }, null))).toEqual([2, 2, 2])
 })
 
+it('[R-STA-2] what is no JSON is said by its name, and whose answer it is', () => {
+  const { followers, add } = startBad(() => ({ hand: undefined }))
+  add(1)
+  const error = new TypeError('own: hand is undefined, which is no JSON')
+  expect(() => followers.sync({ n: 1 }, null)).toThrow(expect.objectContaining({ error }))
+  expect(() => followers.sync({ n: Number.NaN }, null)).toThrow('view: it is NaN, which is no JSON')
+})
+
 it('[R-STA-2] an own part that never comes is made apart from those of the others', () => {
   let never = true
   const { followers, add, take } = startBad(() => {

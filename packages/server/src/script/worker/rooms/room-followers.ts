@@ -155,7 +155,7 @@ export class RoomFollowers {
     this.#begin(true)
     this.#seq += 1
     const hasView = this.#definition.view !== undefined
-    const shared = this.#view.compare(hasView ? this.#viewOf(state) : copy)
+    const shared = compared('view', this.#view, hasView ? this.#viewOf(state) : copy)
     const list = typeof shared === 'string' ? undefined : shared
     const alike: number[] = []
     const changed = (messages: StateMessage[]) => {
@@ -231,7 +231,7 @@ export class RoomFollowers {
     const { own, member } = follower
     if (own === undefined) return 'none'
     this.#current = follower
-    const change = own.compare(this.#ownOf(state, member))
+    const change = compared('own', own, this.#ownOf(state, member))
     this.#current = undefined
     return change
   }
@@ -263,6 +263,16 @@ export class RoomFollowers {
     // They keep what they had, and get a whole once it is smaller.
     this.#forget()
     throw new TypeError(`the views of the room have ${this.#viewBytes} bytes, at most 1 MiB`)
+  }
+}
+
+/** Of what is no JSON it says who has answered it. */
+function compared(part: 'view' | 'own', encoder: StateEncoder, value: unknown): StateChange {
+  try {
+    return encoder.compare(value)
+  } catch (error) {
+    if (error instanceof TypeError) error.message = `${part}: ${error.message}`
+    throw error
   }
 }
 
