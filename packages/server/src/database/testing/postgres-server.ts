@@ -1,5 +1,16 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -42,11 +53,7 @@ export async function startPostgresServer(
   if (account) chownSync(folder, account.uid, account.gid)
   const native = runnableBinaries(folder, account)
   const data = join(folder, 'data')
-  execFileSync(
-    join(native, 'bin', 'initdb'),
-    [...initdbFlags, `--username=${superuser}`, '--pgdata', data],
-    { ...account, env: environment, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-  )
+  initialise(data, native, account)
   refuse(join(data, 'pg_hba.conf'), refusedUser)
   const port = await freePort()
   let running: ChildProcess | undefined
@@ -125,6 +132,29 @@ const initdbFlags = [
   '--no-sync',
   '--no-instructions',
 ]
+
+/** As `initdb` does, whose work of a second and a half is kept for the next server. */
+function initialise(data: string, native: string, account: Account | undefined): void {
+  const program = join(native, 'bin', 'initdb')
+  const flags = [...initdbFlags, `--username=${superuser}`]
+  const cwd = dirname(data)
+  const options = { ...account, env: environment, cwd, stdio: 'pipe' } as const
+  const copy = (from: string, to: string) => execFileSync('cp', ['-R', from, to], options)
+  const owner = statSync(cwd).uid
+  const version = execFileSync(program, ['--version'], options)
+  const digest = hash('sha256', [version, owner, ...flags].join('\n')).slice(0, 16)
+  const kept = join(tmpdir(), `guildhall-initdb-${digest}`)
+  if (existsSync(kept) && statSync(kept).uid === owner) return void copy(kept, data)
+  execFileSync(program, [...flags, '--pgdata', data], options)
+  const unfinished = `${kept}.${process.pid}`
+  try {
+    copy(data, unfinished)
+    renameSync(unfinished, kept)
+  } catch {
+    // Another one was faster, or this account may not write there.
+    rmSync(unfinished, { recursive: true, force: true })
+  }
+}
 
 /** Nothing here has to survive the machine, so nothing waits for its disk. */
 const serverFlags = [
