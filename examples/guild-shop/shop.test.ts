@@ -7,7 +7,10 @@ import { shop } from './shop.ts'
 /** Not the one of node.toml: somebody may be playing on this machine. */
 const webhookPort = 17_399
 
-describe.each(testBackends)('the shop of the guild on $name', ({ name, open }) => {
+/** In memory it is the SQL of a file. */
+const stores = testBackends.filter(({ name }) => name !== 'sqlite')
+
+describe.each(stores)('the shop of the guild on $name', ({ name, open }) => {
   it('[S-API-3] [S-API-22] [S-API-24] [S-IX-4] [S-HTTP-1] [S-LOG-1] [R-PSH-2] [R-PSH-3] founds, buys, gives, speaks and is found again', async () => {
     const { url, db, dispose } = await open()
     await db.close()

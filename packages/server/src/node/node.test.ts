@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Health, Profile, Readiness, SessionTokens, Status } from '@guildhall/contract'
 import { describe, expect, it } from 'vitest'
 import WebSocket from 'ws'
-import { testBackends } from '../database/testing/backends.ts'
+import { durableBackends, testBackends } from '../database/testing/backends.ts'
 import { createCaller } from '../testing/api.ts'
 import { type NodeProcess, startNodeProcess } from '../testing/node-process.ts'
 
@@ -25,9 +25,7 @@ async function profile(node: NodeProcess, token: string) {
   return createCaller(node.url)('GET', '/v1/account', { token })
 }
 
-const durable = testBackends.filter(({ name }) => name !== 'in-memory')
-
-describe.each(durable)('a node on $name', ({ open }) => {
+describe.each(durableBackends)('a node on $name', ({ open }) => {
   it('[H-PLY-14] sessions go on after a restart in the middle of a session', async () => {
     const { url, db, dispose } = await open()
     await db.close()
@@ -46,45 +44,6 @@ describe.each(durable)('a node on $name', ({ open }) => {
       expect((await profile(after, ana.token)).status).toBe(401)
     } finally {
       await after.stop()
-      await dispose()
-    }
-  })
-
-  it('[O-DB-6] a kill at any moment loses no registration that was answered', async () => {
-    const { url, db, dispose } = await open()
-    await db.close()
-    const acknowledged: SessionTokens[] = []
-    // A node id of its own: that of a killed node stays claimed for some seconds.
-    const keys = { ...generous, 'database.url': url, 'server.node_id': 'killed' }
-    const killed = await startNodeProcess(keys)
-    const call = createCaller(killed.url)
-    const first = Promise.withResolvers<void>()
-    let running = true
-    const players = Array.from({ length: 8 }, async (_, lane) => {
-      for (let turn = 0; running; turn += 1) {
-        const name = `p-${lane}-${turn}`
-        const body = { id: name, create: true, username: name }
-        const answer = await call('POST', '/v1/auth/device', { body }).catch(() => undefined)
-        if (answer === undefined) return
-        if (answer.status !== 201) continue
-        acknowledged.push(SessionTokens().parse(answer.body))
-        first.resolve()
-      }
-    })
-    // However long a busy machine takes for it: without one there is nothing to lose.
-    await first.promise
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 300))
-    await killed.kill()
-    running = false
-    await Promise.all(players)
-
-    const node = await startNodeProcess({ ...generous, 'database.url': url })
-    try {
-      for (const { token, user_id, username } of acknowledged) {
-        expect(Profile().parse((await profile(node, token)).body)).toEqual({ user_id, username })
-      }
-    } finally {
-      await node.stop()
       await dispose()
     }
   })

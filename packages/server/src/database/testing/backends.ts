@@ -72,6 +72,13 @@ export const testBackends: readonly TestBackend[] = [
   },
 ]
 
+/**
+ * Those that outlive their process, on which the scenarios of features run. In memory it is the
+ * SQL of the file: all that is different there is held by the contract of the database, and by
+ * tests of what a node without a durable backend answers.
+ */
+export const durableBackends = testBackends.filter(({ name }) => name !== 'in-memory')
+
 let admin: Promise<pg.Client> | undefined
 /** Whose connection it is, so that a test can end it. */
 export const adminName = `tests of ${process.pid}`
