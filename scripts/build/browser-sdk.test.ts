@@ -2,12 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { afterAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { browserForTests } from '../../packages/dashboard/src/testing/browser.ts'
 import { startNodeProcess } from '../../packages/server/src/testing/node-process.ts'
 
 const browser = await browserForTests()
-afterAll(() => browser?.close())
 
 /** A player of the SDK: says what carried it, and what came back both ways and after the end. */
 const program = `
@@ -21,7 +20,7 @@ export async function come(url) {
   }
   const connection = await player.connect()
   const wasIn = connection.rooms.current !== null
-  const room = connection.rooms.current ?? (await connection.rooms.joinOrCreate('hall'))
+  const room = connection.rooms.current ?? (await connection.rooms.joinOrCreate('seat'))
   return { transport: connection.transport, wasIn, members: [...room.members.keys()] }
 }
 
@@ -50,8 +49,12 @@ const script = `guildhall.on_message(100, (ctx, body) => {
   guildhall.send(ctx.sender, 101, body, ctx.unreliable)
 })`
 
+let url = ''
+let content = ''
+
 /** A node, and the bundle of the program above. */
-async function start() {
+beforeAll(async () => {
+  if (browser === undefined) return
   const folder = await mkdtemp(join(tmpdir(), 'guildhall-sdk-'))
   await writeFile(join(folder, 'main.ts'), script)
   const node = await startNodeProcess({
@@ -66,20 +69,17 @@ async function start() {
     globalName: 'Sdk',
     write: false,
   })
-  return {
-    url: node.url,
-    content: outputFiles[0]?.text ?? '',
-    async stop() {
-      await node.stop()
-      await rm(folder, { recursive: true, force: true })
-    },
+  url = node.url
+  content = outputFiles[0]?.text ?? ''
+  return async () => {
+    await Promise.all([browser.close(), node.stop()])
+    await rm(folder, { recursive: true, force: true })
   }
-}
+})
 
 it.skipIf(browser === undefined).each(['127.0.0.1', 'localhost'])(
   '[R-SDK-6] [R-SDK-23] a page at %s plays over WebTransport without asking for it',
   async (host) => {
-    const { url, content, stop } = await start()
     const page = await browser?.newPage({ bypassCSP: true })
     await page?.goto(`${url.replace('127.0.0.1', host)}/health`)
     await page?.addScriptTag({ content })
@@ -90,12 +90,10 @@ it.skipIf(browser === undefined).each(['127.0.0.1', 'localhost'])(
       state: 'closed',
     })
     await page?.close()
-    await stop()
   },
 )
 
 it.skipIf(browser === undefined)('[R-RET-1] a page that is loaded again has its seat', async () => {
-  const { url, content, stop } = await start()
   const page = await browser?.newPage({ bypassCSP: true })
   const come = async () => {
     await page?.addScriptTag({ content })
@@ -107,5 +105,4 @@ it.skipIf(browser === undefined)('[R-RET-1] a page that is loaded again has its 
   await page?.reload()
   expect(await come()).toEqual({ ...Object(before), wasIn: true })
   await page?.close()
-  await stop()
 })
