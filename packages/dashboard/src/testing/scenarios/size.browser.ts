@@ -41,7 +41,7 @@ export function sizeTests(stage: () => Stage): void {
       await page.locator('.table-frame').hover()
       const longest: number[] = []
       for (const direction of [1, -1, 1]) {
-        for (let turn = 0; turn < 40; turn += 1) await page.mouse.wheel(0, direction * 9_000)
+        for (let turn = 0; turn < 12; turn += 1) await page.mouse.wheel(0, direction * 30_000)
         await page.waitForTimeout(200)
         longest.push(await page.evaluate<number>('Math.max(0, ...longTasks.splice(0))'))
       }
