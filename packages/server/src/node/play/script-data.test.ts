@@ -43,6 +43,8 @@ const filtering = `
 `
 
 describe.each(testBackends)('a script and its data on $name', (backend) => {
+  /** What the node does before and after it asks the database, which is any. */
+  const onFile = it.runIf(backend.name === 'sqlite')
   let scenario: Scenario
   const open: Scripted[] = []
   beforeEach(async () => {
@@ -99,29 +101,32 @@ describe.each(testBackends)('a script and its data on $name', (backend) => {
     expect(String(stored[0]?.value)).toContain(ana.user_id)
   })
 
-  it('[S-IX-4] asks its filter before a write, and refuses one that the filter fails at', async () => {
-    const scripted = await script(filtering)
-    const call = caller(scripted)
-    const write = (key: string, gold: number) =>
-      call('storage_write', null, 'purses', key, { gold })
-    expect(await write('poor', 10)).toMatchObject({ ok: {} })
-    expect(await write('rich', 11)).toMatchObject({ ok: {} })
-    for (const key of ['throws', 'promises', 'counts', 'loops']) {
-      expect(await write(key, 99), key).toMatchObject({ code: 'conflict' })
-      expect(await call('storage_read', null, 'purses', key)).toEqual({ ok: null })
-    }
-    const two = [
-      { op: 'write', owner: null, collection: 'purses', key: 'fine', value: { gold: 50 } },
-      { op: 'write', owner: null, collection: 'purses', key: 'throws', value: { gold: 50 } },
-    ]
-    expect(await call('transact', two)).toMatchObject({ code: 'conflict', index: 1 })
-    expect(await call('storage_write_many', two)).toMatchObject({ code: 'conflict', index: 1 })
-    expect(await keysOf(call)).toEqual(['rich'])
-    expect(await call('transact', two.slice(0, 1))).toMatchObject({ ok: { replayed: false } })
-    expect(await keysOf(call)).toEqual(['fine', 'rich'])
-  })
+  onFile(
+    '[S-IX-4] asks its filter before a write, and refuses one that the filter fails at',
+    async () => {
+      const scripted = await script(filtering)
+      const call = caller(scripted)
+      const write = (key: string, gold: number) =>
+        call('storage_write', null, 'purses', key, { gold })
+      expect(await write('poor', 10)).toMatchObject({ ok: {} })
+      expect(await write('rich', 11)).toMatchObject({ ok: {} })
+      for (const key of ['throws', 'promises', 'counts', 'loops']) {
+        expect(await write(key, 99), key).toMatchObject({ code: 'conflict' })
+        expect(await call('storage_read', null, 'purses', key)).toEqual({ ok: null })
+      }
+      const two = [
+        { op: 'write', owner: null, collection: 'purses', key: 'fine', value: { gold: 50 } },
+        { op: 'write', owner: null, collection: 'purses', key: 'throws', value: { gold: 50 } },
+      ]
+      expect(await call('transact', two)).toMatchObject({ code: 'conflict', index: 1 })
+      expect(await call('storage_write_many', two)).toMatchObject({ code: 'conflict', index: 1 })
+      expect(await keysOf(call)).toEqual(['rich'])
+      expect(await call('transact', two.slice(0, 1))).toMatchObject({ ok: { replayed: false } })
+      expect(await keysOf(call)).toEqual(['fine', 'rich'])
+    },
+  )
 
-  it('[S-API-32] reads that an index is not declared', async () => {
+  onFile('[S-API-32] reads that an index is not declared', async () => {
     const call = caller(await script(''))
     expect(await call('storage_index_query', 'unknown', {})).toMatchObject({
       code: 'not_found',
@@ -129,18 +134,21 @@ describe.each(testBackends)('a script and its data on $name', (backend) => {
     })
   })
 
-  it('[S-IX-4] keeps what operators write out of the index where the filter fails', async () => {
-    const call = caller(await script(filtering))
-    const operator = await openOperator(scenario.api)
-    const put = (key: string, gold: number) =>
-      operator.send('PUT', `/storage/purses/${key}`, { value: { gold } })
-    for (const key of ['throws', 'operators']) expect((await put(key, 50)).status).toBe(200)
-    expect(await keysOf(call)).toEqual(['operators'])
-    const warnings = scenario.api.log.lines.filter(({ level }) => level === 'warn')
-    expect(warnings.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining('filter of an index failed'),
-    )
-  })
+  onFile(
+    '[S-IX-4] keeps what operators write out of the index where the filter fails',
+    async () => {
+      const call = caller(await script(filtering))
+      const operator = await openOperator(scenario.api)
+      const put = (key: string, gold: number) =>
+        operator.send('PUT', `/storage/purses/${key}`, { value: { gold } })
+      for (const key of ['throws', 'operators']) expect((await put(key, 50)).status).toBe(200)
+      expect(await keysOf(call)).toEqual(['operators'])
+      const warnings = scenario.api.log.lines.filter(({ level }) => level === 'warn')
+      expect(warnings.map(({ message }) => message)).toContainEqual(
+        expect.stringContaining('filter of an index failed'),
+      )
+    },
+  )
 
   it('[S-IX-5] judges what was written while no such script served', async () => {
     const first = await script(filtering)
@@ -161,7 +169,7 @@ describe.each(testBackends)('a script and its data on $name', (backend) => {
     expect(await keysOf(second)).toEqual(['early', 'waiting'])
   })
 
-  it('[S-IX-4] reports a filter for an index that is not declared', async () => {
+  onFile('[S-IX-4] reports a filter for an index that is not declared', async () => {
     const { log } = await script("guildhall.register_storage_index_filter('unknown', () => true)")
     expect(log.lines).toContainEqual(
       expect.objectContaining({
@@ -199,7 +207,7 @@ describe.each(testBackends)('a script and its data on $name', (backend) => {
     expect(stored.map(({ key }) => key).sort()).toEqual(['answered', 'open'])
   })
 
-  it('[S-API-17] [R-REV-1] goes on in a handler that bans its own caller', async () => {
+  onFile('[S-API-17] [R-REV-1] goes on in a handler that bans its own caller', async () => {
     const { rpc, host } = await script(`
       guildhall.on_rpc('ban', async (ctx) => {
         const { state } = await guildhall.accounts.ban(ctx.user_id)
