@@ -26,14 +26,17 @@ describe.each(durable)('the deadline of the explorer on $name', (backend) => {
   afterEach(() => at.dispose())
   const clock = createSystemClock()
 
+  /** More rows than are sorted without an index; the first have no mark. */
   async function makeMany(): Promise<void> {
+    const mark = 'CASE WHEN i > 3 THEN i END'
     const rows = isPostgres
-      ? `SELECT i, repeat('x', 200) FROM generate_series(1, 200000) AS i`
-      : `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
-        SELECT i, hex(zeroblob(100)) FROM n`
+      ? `SELECT i, repeat('x', 200), ${mark} FROM generate_series(1, 110000) AS i`
+      : `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 110000)
+        SELECT i, hex(zeroblob(100)), ${mark} FROM n`
     await at.ddl(
-      'CREATE TABLE many (id {{bigint}} NOT NULL PRIMARY KEY, note {{text}} NOT NULL)',
-      `INSERT INTO many (id, note) ${rows}`,
+      `CREATE TABLE many
+        (id {{bigint}} NOT NULL PRIMARY KEY, note {{text}} NOT NULL, mark {{bigint}})`,
+      `INSERT INTO many (id, note, mark) ${rows}`,
     )
   }
 
@@ -143,11 +146,7 @@ describe.each(durable)('the deadline of the explorer on $name', (backend) => {
     '[H-DBX-4] [H-DBX-7] serves nulls by an index of a long table, like the rest',
     async () => {
       await makeMany()
-      await at.ddl(
-        'ALTER TABLE many ADD COLUMN mark {{bigint}}',
-        'UPDATE many SET mark = id WHERE id > 3',
-        'CREATE INDEX many_mark ON many (mark)',
-      )
+      await at.ddl('CREATE INDEX many_mark ON many (mark)')
       const idsOf = async (direction: 'asc' | 'desc', after: readonly (string | null)[]) => {
         const reads = at.test.db.explorer?.begin()
         const many = await reads?.describe('many')
