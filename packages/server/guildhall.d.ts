@@ -1197,7 +1197,7 @@ interface Guildhall<G extends GuildhallGame = GuildhallGame> {
     list(options?: { raw?: false | null }): Promise<GuildhallLeaderboard[]>
 
     /**
-     * Opens a board; best score by default. A schedule needs leaderboards.execute_reset_schedules.
+     * Opens a board; the best score counts by default. Resets need execute_reset_schedules.
      * Suspends the handler: other handlers run until it goes on.
      * Raises `conflict`.
      */

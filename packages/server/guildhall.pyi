@@ -488,7 +488,7 @@ class leaderboards:
         """All boards by id."""
     @staticmethod
     async def create(board: Any) -> Leaderboard:
-        """Opens a board; best score by default. A schedule needs leaderboards.execute_reset_schedules."""
+        """Opens a board; the best score counts by default. Resets need execute_reset_schedules."""
     @staticmethod
     async def delete(board: str) -> bool:
         """Ends a board and all its records; false if there was none. Its tournaments stay."""

@@ -28,7 +28,7 @@ export const leaderboardsScript = defineScriptApi({
     ...handedOn,
   },
   'leaderboards.create': {
-    doc: 'Opens a board; best score by default. A schedule needs leaderboards.execute_reset_schedules.',
+    doc: 'Opens a board; the best score counts by default. Resets need execute_reset_schedules.',
     args: () => ({ board: NewBoard() }),
     ok: Leaderboard,
     errors: ['conflict'],

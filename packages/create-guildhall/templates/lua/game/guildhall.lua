@@ -596,7 +596,7 @@ function guildhall.wallet.transfer(from, to, currency, amount, options) end
 ---@overload async fun(options: { raw: true, [string]: any }): string
 function guildhall.leaderboards.list(options) end
 
----Opens a board; best score by default. A schedule needs leaderboards.execute_reset_schedules.
+---Opens a board; the best score counts by default. Resets need execute_reset_schedules.
 ---Suspends the handler.
 ---@async
 ---@param board { id: string, sort?: string, operator?: string, reset_schedule?: string }
