@@ -43,7 +43,8 @@ export function scriptFiles(
   const taken = others.map((file, at) => `${JSON.stringify(file)}:taken${at}`)
   const text = [
     ...others.map((file, at) => `import * as taken${at} from "${file}";`),
-    `export const {${exported}}=taken0.runScript(new URL("./${root}.js",import.meta.url),{${taken}});`,
+    `const place=new URL("./${root}.js",import.meta.url);`,
+    `export const {${exported}}=taken0.runScript(place,{${taken}});`,
   ]
   return [...scripts, { name: `${root}.mjs`, text: `${text.join('\n')}\n` }]
 }
