@@ -2,9 +2,9 @@ import { stringifyExact } from '../values/exact-json.ts'
 import { powersOfTen, stateDepthMax, statePlacesMax, stateTypes, stepMax } from './state-format.ts'
 import { StateListWriter } from './state-list.ts'
 import { numberingOf } from './state-numbering.ts'
-import { createDecimals, exponentOf, roundTo, type StateDecimals } from './state-numbers.ts'
+import { createDecimals, exponentOf, type StateDecimals } from './state-numbers.ts'
 import { StatePart } from './state-part.ts'
-import { movesInRow } from './state-row.ts'
+import { movesInRow, rowMax } from './state-row.ts'
 import { Box, jsonOf, moved, numbersThere, type Scalar, Slot, stepped } from './state-shadow.ts'
 import {
   type Container,
@@ -14,6 +14,9 @@ import {
   isEqual,
   isList,
   isPlainList,
+  isSame,
+  membersOf,
+  scalarOf,
 } from './state-values.ts'
 
 /**
@@ -129,7 +132,7 @@ export class StateEncoder {
     }
     const decimals = this.#decimalsOf(slot, box)
     if (typeof next === 'number' && this.#moves(slot, next, decimals)) return
-    const scalar = this.#scalarOf(next, decimals, slot.name || 'it')
+    const scalar = scalarOf(next, decimals, slot.name || 'it')
     if (!slot.isScalar || !isEqual(slot.value, scalar)) {
       if (slot.isBox) slot.box?.empty()
       this.#place(slot, box)
@@ -198,17 +201,13 @@ export class StateEncoder {
 
   /** Compares the members of what was and stays an object, or an array. */
   #members(box: Box, next: Container): void {
-    box.giveBack()
     if (next instanceof StatePart) {
       if (next.names === undefined) this.#elements(box, next.values)
       else this.#named(box, next.names, next.all())
     } else if (isPlainList(next)) this.#elements(box, next)
     else {
       const names = Object.keys(next)
-      // The engine lists members of numbers slowly: once is enough.
-      const values: unknown[] = []
-      for (let n = 0; n < names.length; n += 1) values[n] = next[names[n] ?? '']
-      this.#named(box, names, values)
+      this.#named(box, names, membersOf(next, names))
     }
   }
 
@@ -255,6 +254,11 @@ export class StateEncoder {
 
   /** As long as the names are those of before, in their order, none is looked up. */
   #named(box: Box, names: readonly string[], values: readonly unknown[]): void {
+    if (!this.#isMuted && isSame(box.names, names)) {
+      this.#valued(box, values)
+      return
+    }
+    box.giveBack()
     const { slots } = box
     if (names.length !== box.size) {
       this.#renamed(box, names, values)
@@ -268,6 +272,22 @@ export class StateEncoder {
       }
       const value = values[n]
       if (slot.given !== value || !slot.isScalar) this.#set(slot, box, value)
+    }
+    box.names = names.length > rowMax ? undefined : names
+  }
+
+  /** The same where all names are those of before. */
+  #valued(box: Box, values: readonly unknown[]): void {
+    const { slots } = box
+    for (let n = 0; n < values.length; n += 1) {
+      const value = values[n]
+      if (typeof value === 'number') {
+        if (movesInRow(box, n, value, list)) continue
+      } else box.giveBackAt(n)
+      const slot = slots[n]
+      if (slot === undefined || (slot.given === value && slot.isScalar)) continue
+      this.#set(slot, box, value)
+      if (slot.scalar === stepped) box.lend(slot, n)
     }
   }
 
@@ -301,22 +321,6 @@ export class StateEncoder {
   #forget(slot: Slot): void {
     if (slot.isBox) slot.box?.empty()
     slot.clear()
-  }
-
-  #scalarOf(next: unknown, decimals: number | undefined, name: string): Scalar {
-    switch (typeof next) {
-      case 'number':
-        if (!Number.isFinite(next)) throw new TypeError(`${name} is ${next}, which is no JSON`)
-        return decimals === undefined || Number.isInteger(next) ? next : roundTo(next, decimals)
-      case 'string':
-        return next
-      case 'boolean':
-      case 'bigint':
-        return next
-      default:
-        if (next === null) return next
-        throw new TypeError(`${name} is ${typeof next}, which is no JSON`)
-    }
   }
 
   #writeScalar(slot: Slot, scalar: Scalar, decimals = 0): void {

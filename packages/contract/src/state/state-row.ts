@@ -7,7 +7,7 @@ import { powersOfTen, stepMax } from './state-format.ts'
  */
 
 /** Members at later places have no place in a row. */
-const rowMax = 32
+export const rowMax = 32
 
 /** Of doubles from the start: the engine keeps those without an object for each. */
 export function newRow(members: number): number[] {

@@ -70,6 +70,8 @@ export class Box {
   size = 0
   /** In the order in which they came. */
   slots: Slot[] = []
+  /** Of all slots in their order, if they are few and all there. */
+  names: readonly string[] | undefined
   /** What a slot that is in here says itself of its number is out of date. */
   row: number[] | undefined
   readonly #byName = new Map<string, Slot>()
@@ -112,7 +114,9 @@ export class Box {
     if (this.row !== undefined) this.row[2 * at] = Number.NaN
   }
 
+  /** The names may be others from here on. */
   giveBack(): void {
+    this.names = undefined
     const length = this.row?.length ?? 0
     for (let at = 0; 2 * at < length; at += 1) this.giveBackAt(at)
     this.row = undefined

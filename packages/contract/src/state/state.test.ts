@@ -94,6 +94,14 @@ describe('changes of a state', () => {
     expect(pair.join().view).toEqual({ shown: 1, more: 2 })
   })
 
+  it('[R-STA-3] a number that was something else is sent as that number again', () => {
+    const pair = createPair(2)
+    for (const x of [0.5, 1.5, 4.25, 'text', 4.25, null, 4.25, { y: 1 }, 4.25, 5.5]) {
+      pair.sync({ x })
+      expect(pair.decoders[0]?.view).toEqual({ x })
+    }
+  })
+
   it('[R-STA-3] has eight players who all move in at most 75 bytes', () => {
     const pair = createPair(2)
     const random = createRandom()

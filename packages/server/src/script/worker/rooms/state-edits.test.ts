@@ -73,6 +73,8 @@ function expectSame(view: unknown, next: unknown): void {
 it('[R-STA-2] [R-STA-3] view and changes are the next view, through random edits', () => {
   const random = createRandom(5)
   const [copy, encoder] = [new StateCopy(), new StateEncoder(2)]
+  // The same as a view, which is made anew each time.
+  const [viewed, viewer] = [new StateEncoder(2), new StateDecoder()]
   let decoder = new StateDecoder()
   let state: { [name: string]: unknown } = { a: {}, list: [] }
   copy.update(state)
@@ -97,6 +99,10 @@ it('[R-STA-2] [R-STA-3] view and changes are the next view, through random edits
     if (change === 'whole') decoder.take(encodeStateFull({ seq: n, room_id: roomId }, encoder))
     else if (change !== 'none') decoder.take(encodeStateChanges(n, change))
     expectSame(decoder.view, copy.fresh())
+    const seen = viewed.compare(copy.fresh())
+    if (seen === 'whole') viewer.take(encodeStateFull({ seq: n, room_id: roomId }, viewed))
+    else if (seen !== 'none') viewer.take(encodeStateChanges(n, seen))
+    expectSame(viewer.view, copy.fresh())
     if (random(20) > 0) continue
     // Who comes now goes on from here.
     decoder = new StateDecoder()
