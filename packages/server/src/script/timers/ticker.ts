@@ -75,8 +75,8 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
         missed = 0
         return
       }
-      const hasNone = isHeld() && router.former === undefined
-      if (running > 0 || router.inbox.isFull() || hasNone) {
+      const areAllHeld = isHeld() && router.former === undefined
+      if (running > 0 || router.inbox.isFull() || areAllHeld) {
         metrics.ticksSkipped += 1
         return
       }
@@ -86,6 +86,7 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
       const due = beat.rooms()
       if (due.length === 0 && !beat.hasOwnRun) {
         beat.took?.({ rooms: 0, cpuUs: 0 })
+        missed = 0
         return
       }
       metrics.ticks += 1
@@ -104,9 +105,13 @@ export function createTicker({ config, clock, router, metrics, wanted }: TickerD
 
     /** Rooms of the script that serves: those of the former one do not wait for it. */
     function runOthers(dt: number, due: readonly TickRoom[]): void {
+      const hasRuns = due.length > 0 || beat.hasOwnRun
       missed += dt
-      if (isHeld()) return
-      if (due.length > 0 || beat.hasOwnRun) runPart(missed, due, null)
+      if (isHeld()) {
+        if (hasRuns) metrics.ticksSkipped += 1
+        return
+      }
+      if (hasRuns) runPart(missed, due, null)
       missed = 0
     }
 
