@@ -85,7 +85,7 @@ describe.each(testBackends)('lines of scripts are looked through on $name', (bac
     expect(await messages({ to: noonUnixMs + 29_999 })).toEqual([])
   })
 
-  it('the time is that of the line while the clock, set back, has not caught up', async () => {
+  it('[H-LOG-1] the time is that of the line while the clock, set back, has not caught up', async () => {
     const ahead = lineAt(3_600_000).log_id.slice(0, 21)
     const late = (offsetMs: number, said: Partial<LogRow> = {}) => {
       const log_id = `${ahead}${String(offsetMs).padStart(12, '0')}`
