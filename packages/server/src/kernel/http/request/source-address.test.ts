@@ -49,6 +49,11 @@ describe('the source', () => {
     ['2001:DB8:0:0::1', '2001:db8::1'],
     ['fe80::1%eth0', 'fe80::1'],
     [Array(32).fill('9.9.9.9').join(), '9.9.9.9'],
+    [`8.8.8.8,${Array(31).fill('10.1.1.1').join()}`, '8.8.8.8'],
+    // What a client sends itself does not make it count as the proxy.
+    ['x, 9.9.9.9', '9.9.9.9'],
+    ['9.9.9.9:80,, "x, 8.8.8.8, 10.1.1.1', '8.8.8.8'],
+    [`${Array(400).fill('x').join()}, 8.8.8.8`, '8.8.8.8'],
   ])(
     '[O-PRX-1] behind a trusted proxy is the right-most that is not trusted: %s',
     (forwarded, source) => {
@@ -66,12 +71,13 @@ describe('the source', () => {
     ['a port', '9.9.9.9:80'],
     ['brackets', '[2001:db8::1]'],
     ['quotes', '"9.9.9.9"'],
-    ['an empty entry', '9.9.9.9, , 8.8.8.8'],
-    ['a malformed entry far left', 'x, 9.9.9.9'],
+    ['an empty entry', '9.9.9.9, , 10.1.1.1'],
+    ['an empty entry at the end', '9.9.9.9,'],
+    ['an entry that is none behind trusted ones', '9.9.9.9, x, 10.1.1.1'],
     ['a short address', '9.9.9'],
     ['an octal address', '09.9.9.9'],
     ['a range', '9.9.9.0/24'],
-    ['33 entries', Array(33).fill('9.9.9.9').join()],
+    ['32 trusted entries', `9.9.9.9,${Array(32).fill('10.1.1.1').join()}`],
     ['only trusted entries', '10.1.1.1, 10.2.2.2'],
   ])('[O-PRX-1] [O-PRX-2] behind a trusted proxy with %s is the proxy', (_what, forwarded) => {
     expect(sourceOf(proxies, '10.0.0.1', forwarded)).toBe('10.0.0.1')

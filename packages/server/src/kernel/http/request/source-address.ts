@@ -4,7 +4,7 @@ import { BlockList, isIP, SocketAddress } from 'node:net'
 /** Says where a request comes from: its TCP peer, or what a trusted proxy says of it. */
 export type SourceAddress = (message: IncomingMessage) => string
 
-/** More entries than any honest chain of proxies adds; the header then counts as malformed. */
+/** More proxies than any honest chain has. */
 const forwardedEntriesMax = 32
 
 /**
@@ -23,9 +23,7 @@ export function createSourceAddress(trustedProxies: readonly string[]): SourceAd
   return (message) => {
     const peer = peerOf(message)
     if (isIP(peer) === 0 || !isTrusted(peer)) return peer
-    const entries = forwardedEntries(message)
-    if (entries === undefined) return peer
-    return entries.findLast((entry) => !isTrusted(entry)) ?? peer
+    return forwardedSource(message, isTrusted) ?? peer
   }
 }
 
@@ -49,15 +47,25 @@ export function networkOf(address: string, groups: number): string {
   return `${network.join(':')}::/${groups * 16}`
 }
 
-/** The addresses of all X-Forwarded-For lines in order, or undefined when one is malformed. */
-function forwardedEntries(message: IncomingMessage): string[] | undefined {
-  const header = message.headers['x-forwarded-for']
-  if (header === undefined) return undefined
-  const entries = String(header)
-    .split(',')
-    .map((entry) => plain(entry.trim()))
-  if (entries.length > forwardedEntriesMax) return undefined
-  return entries.every((entry) => isIP(entry) !== 0) ? entries : undefined
+/**
+ * The right-most address of all X-Forwarded-For lines that is not trusted. What stands left of it
+ * is the client's own and is not looked at: it must not choose to count as the proxy. Undefined
+ * where what the proxies wrote is malformed.
+ */
+function forwardedSource(
+  message: IncomingMessage,
+  isTrusted: (address: string) => boolean,
+): string | undefined {
+  const header = String(message.headers['x-forwarded-for'] ?? '')
+  let end = header.length
+  for (let read = 0; read < forwardedEntriesMax && end >= 0; read += 1) {
+    const comma = end === 0 ? -1 : header.lastIndexOf(',', end - 1)
+    const entry = plain(header.slice(comma + 1, end).trim())
+    if (isIP(entry) === 0) return undefined
+    if (!isTrusted(entry)) return entry
+    end = comma
+  }
+  return undefined
 }
 
 /** The one spelling of an address: IPv4 inside IPv6 counts as IPv4, and zones are left out. */
