@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -66,6 +67,15 @@ it('nor where no folder can be made', () => {
   const file = join(openCache(), 'a file')
   writeFileSync(file, '')
   expect(compiledFolder({ XDG_CACHE_HOME: file }, clock)).toBeUndefined()
+})
+
+it('nor where the system makes none, which is not tried for ever', () => {
+  const source = JSON.stringify(new URL('./cache-folder.ts', import.meta.url))
+  const environment = JSON.stringify({ XDG_CACHE_HOME: '/proc/nothing/cache' })
+  const program = `import(${source}).then((folders) => folders.openCacheFolder(${environment}))`
+  const { status, stderr } = spawnSync(process.execPath, ['-e', program], { timeout: 30_000 })
+  expect(status).toBe(1)
+  expect(String(stderr)).toContain("mkdir '/proc")
 })
 
 it('nor below the working directory, whose files are the game’s', () => {

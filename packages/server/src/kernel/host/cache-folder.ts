@@ -1,6 +1,6 @@
-import { lstatSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import type { Clock } from '../clock.ts'
 
 /** Where a node keeps what it can make again; several may share it, also of other versions. */
@@ -44,11 +44,23 @@ export function compiledFolder(
 }
 
 function openOwn(folder: string): string {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   const found = lstatSync(folder)
   const isOfUser = found.isDirectory() && found.uid === process.getuid?.()
   if (isOfUser && (found.mode & writableByOthers) === 0) return folder
   throw new Error(`others can write to ${folder}`)
+}
+
+/** Not by `recursive`: of Node.js that never ends where a mount makes no folders, as in `/proc`. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another node may have made it meanwhile.
+    if (!existsSync(folder)) throw error
+  }
 }
 
 const writableByOthers = 0o022
