@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rm, writeFileSync } from 'node:fs'
 import { createRequire, getCompileCacheDir } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -52,16 +52,17 @@ export function runScript(place: URL, taken: object): object {
 /** Keeps what is compiled by now for the starts to come, unless this one had it already. */
 export function keepCompiled(): void {
   for (const { script, sourceCheck, keptFile } of compiled.splice(0)) {
-    const data = script.createCachedData()
-    const checks = Buffer.alloc(checksBytes)
-    checks.writeUInt32LE(sourceCheck)
-    checks.writeUInt32LE(crc32(data), 4)
     const next = `${keptFile}.${process.pid}`
     try {
+      const data = script.createCachedData()
+      const checks = Buffer.alloc(checksBytes)
+      checks.writeUInt32LE(sourceCheck)
+      checks.writeUInt32LE(crc32(data), 4)
       writeFileSync(next, Buffer.concat([checks, data]), { mode: 0o600 })
       renameSync(next, keptFile)
     } catch {
-      // The next start compiles as well.
+      // The next start compiles as well. A full disk gets back what this has taken.
+      rm(next, () => undefined)
     }
   }
 }
