@@ -1,12 +1,15 @@
 /** A file that was built, by its name in the folder of all. */
 export type BuiltFile = { name: string; text: string }
 
+/** As long as `import`, so that what stands behind it in its line is where the map has it. */
+const importer = '$$load'
+
 /**
  * How esbuild makes a script of what it would make a module of: one function, which is called with
  * what it takes of other files, and answers with what it exports.
  */
 export const asScript = {
-  banner: { js: "(function(takenOfScript,require,metaOfScript,importOfScript){'use strict';" },
+  banner: { js: `(function(takenOfScript,require,metaOfScript,${importer}){'use strict';` },
   footer: { js: '})' },
   define: { 'import.meta': 'metaOfScript' },
 }
@@ -51,9 +54,11 @@ export function scriptFiles(
 
 /** What is imported later, if at all, the runner imports for it. */
 function withImports(script: string, name: string): string {
-  const text = script.replaceAll(/\bimport\((\s*"\.\/)/g, 'importOfScript($1')
+  const text = script.replaceAll(/\bimport(?=\(\s*"\.\/)/g, () => importer)
   if (/(?<![\w$.])import\(/.test(text))
     throw new Error(`${name}: a script imports built files only`)
+  // It is read as such. Of regular expressions esbuild leaves all characters as they are.
+  if (/[\u0080-\uffff]/.test(text)) throw new Error(`${name}: a script is of ASCII only`)
   return text
 }
 
