@@ -50,16 +50,25 @@ export class CopyUndo {
     this.#length = at + 1
   }
 
+  /** After an interrupt it goes on: a part may have other places by then. */
   rollBack(): void {
-    for (let n = this.#length - 1; n >= 0; n -= 1) {
-      const part = this.#parts[n]
-      const place = this.#places[n] ?? 0
-      const before = this.#members[n]
-      if (part === undefined) continue
-      if (place === allMembers) restore(part, before as All)
-      else if (place === allNumbers) this.#restoreNumbers(part, before as number)
-      else part.put(place, before)
+    while (this.#length > 0) {
+      const n = this.#length - 1
+      this.#putBack(n)
+      this.#length = n
+      this.#parts[n] = undefined
+      this.#members[n] = undefined
     }
+  }
+
+  #putBack(n: number): void {
+    const part = this.#parts[n]
+    const place = this.#places[n] ?? 0
+    const before = this.#members[n]
+    if (part === undefined) return
+    if (place === allMembers) restore(part, before as All)
+    else if (place === allNumbers) this.#restoreNumbers(part, before as number)
+    else part.put(place, before)
   }
 
   #restoreNumbers({ numbers }: CopyPart, from: number): void {
