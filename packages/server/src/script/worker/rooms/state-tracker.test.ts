@@ -166,7 +166,8 @@ describe('a tracked state', () => {
         throw new RangeError('not odd')
       },
     }
-    const { state } = createTracked({ frozen: {}, odd })
+    const { state } = createTracked({ frozen: {}, odd, list: [1] })
+    expect(() => Reflect.set(state.list as [], 'length', -1)).toThrow(RangeError)
     const frozen = state.frozen as Tree
     Object.freeze(frozen)
     const given = state.odd as Tree

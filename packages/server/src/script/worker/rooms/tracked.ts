@@ -135,9 +135,9 @@ function put(target: Tree, name: string, value: unknown): boolean {
     target[name] = value
     return true
   } catch (error) {
-    // A setter has thrown it; else the member cannot be written.
+    // A setter has thrown it; else the member cannot be written, or not with this value.
     if (setterOf(target, name) !== undefined) throw error
-    return false
+    return Reflect.set(target, name, value)
   }
 }
 
