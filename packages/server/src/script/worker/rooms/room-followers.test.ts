@@ -121,6 +121,15 @@ it('[R-STA-2] what is no JSON is said by its name, and whose answer it is', () =
   const error = new TypeError('own: hand is undefined, which is no JSON')
   expect(() => followers.sync({ n: 1 }, null)).toThrow(expect.objectContaining({ error }))
   expect(() => followers.sync({ n: Number.NaN }, null)).toThrow('view: it is NaN, which is no JSON')
+  const same = new TypeError('not now')
+  const n = {
+    get odd() {
+      throw same
+    },
+  }
+  for (let twice = 0; twice < 2; twice += 1) {
+    expect(() => followers.sync({ n }, null)).toThrow(/^view: not now$/)
+  }
 })
 
 it('[R-STA-2] an own part that never comes is made apart from those of the others', () => {

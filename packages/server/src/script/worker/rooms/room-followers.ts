@@ -271,7 +271,9 @@ function compared(part: 'view' | 'own', encoder: StateEncoder, value: unknown): 
   try {
     return encoder.compare(value)
   } catch (error) {
-    if (error instanceof TypeError) error.message = `${part}: ${error.message}`
+    // A getter of the script may throw the same one again and again.
+    const isSaid = error instanceof TypeError && String(error.message).startsWith(`${part}: `)
+    if (error instanceof TypeError && !isSaid) error.message = `${part}: ${error.message}`
     throw error
   }
 }

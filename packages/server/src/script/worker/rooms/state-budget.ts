@@ -49,8 +49,10 @@ export class StateBudget {
   }
 
   #set(copy: Counted): void {
-    if (copy.countedBytes === 0) this.#copies.add(copy)
-    this.#total += copy.bytes - copy.countedBytes
-    copy.countedBytes = copy.bytes
+    const { bytes, countedBytes } = copy
+    if (countedBytes === 0) this.#copies.add(copy)
+    // Nothing is called from here on: an interrupt leaves either both or none.
+    this.#total += bytes - countedBytes
+    copy.countedBytes = bytes
   }
 }
