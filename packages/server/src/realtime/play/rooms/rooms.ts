@@ -164,7 +164,7 @@ export function createRooms(deps: RoomsDeps): Rooms {
     if (isConnected && !participant.relayed) roomless.add(participant)
     const { participant: id, user_id, username } = participant.context
     raise(room, { event: 'leave', participant: id, user_id, username })
-    states.left(participant)
+    states.left(participant, room)
     if (!room.closing) sendNotice(room, participant, { event: 'left', reason: departure })
     snapshots.end(participant)
     if (isConnected) sendOwnLeft(room, participant, departure)

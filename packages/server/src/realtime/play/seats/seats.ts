@@ -173,7 +173,7 @@ export function createSeats(deps: SeatsDeps): Seats {
       seat.inherit(unsent)
       registry.disconnect(participant)
       disconnect(participant, seat)
-      deps.states.left(participant)
+      deps.states.left(participant, room)
       if (room?.state !== undefined) script.stateWatch(context, false)
       put(seat)
       script.drop(context, timesOf(seat))

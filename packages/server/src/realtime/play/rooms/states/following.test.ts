@@ -13,6 +13,7 @@ function start() {
   const asked: boolean[] = []
   const sent: ('whole' | 'change')[] = []
   const lane = { bytes: 0 }
+  const looked: number[] = []
   const member = {
     id: 1,
     context: {},
@@ -32,13 +33,18 @@ function start() {
   const following = createStateFollowing({
     clock,
     hooks: { stateWatch: (_context, isOn) => asked.push(isOn) },
-    registry: { byId: (id) => (id === 1 ? registered.participant : undefined) },
+    registry: {
+      byId(id) {
+        looked.push(id)
+        return id === 1 ? registered.participant : undefined
+      },
+    },
   })
   const encoder = new StateEncoder()
   let n = 0
   encoder.compare({ n })
-  const deliver = (body: Uint8Array, id = room_id) => {
-    following.deliverState({ room_id: id, body, participants: [1] })
+  const deliver = (body: Uint8Array, id = room_id, participants = [1, 2]) => {
+    following.deliverState({ room_id: id, body, participants })
   }
   return {
     clock,
@@ -49,7 +55,13 @@ function start() {
     participant,
     registered,
     following,
-    whole: () => deliver(encodeStateFull({ seq: 1, room_id }, encoder)),
+    /** How often the member was looked up meanwhile. */
+    looksOf(work: () => void) {
+      looked.length = 0
+      work()
+      return looked.filter((id) => id === 1).length
+    },
+    whole: () => deliver(encodeStateFull({ seq: 1, room_id }, encoder), room_id, [1]),
     change(id = room_id) {
       n += 1
       const change = encoder.compare({ n })
@@ -139,11 +151,23 @@ it('[R-STA-4] who comes under an id after another one gets what is for it', () =
   following.entered(participant)
   whole()
   const next: Participant = { ...participant, following: undefined }
-  following.left(participant)
+  following.left(participant, participant.room)
   registered.participant = next
   following.entered(next)
   whole()
   change()
   expect(sent).toEqual(['whole', 'whole', 'change'])
   expect(participant.following).toBe(undefined)
+})
+
+it('[R-STA-4] receivers of a room are looked up once, and kept by nothing when one has left', () => {
+  const { participant, following, whole, change, looksOf } = start()
+  following.entered(participant)
+  whole()
+  change()
+  whole()
+  expect(looksOf(change)).toBe(1)
+  following.left({ ...participant, following: undefined }, participant.room)
+  expect(looksOf(change)).toBe(2)
+  expect(looksOf(change)).toBe(1)
 })

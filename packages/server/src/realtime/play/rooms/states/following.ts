@@ -14,8 +14,8 @@ import type { Room } from '../room.ts'
 export type StateFollowing = Pick<RoomStates, 'deliverState'> & {
   /** A connected member has come into a room, or has returned to its seat. */
   entered(participant: Participant): void
-  /** It is out of its room, or its connection is lost. */
-  left(participant: Participant): void
+  /** It is out of the room, or its connection is lost. */
+  left(participant: Participant, room: Room | undefined): void
   /** What its client asks for has changed. */
   asked(participant: Participant): void
   /** The script has the state of the room anew: its members get it as a whole. */
@@ -44,7 +44,7 @@ const askedEveryMs = 1_000
 export function createStateFollowing({ clock, hooks, registry }: FollowingDeps): StateFollowing {
   const recent = new Set<Participant>()
   const wanting = new Set<Participant>()
-  /** Of the newest message of each room: mostly the next one is for the same. */
+  /** Of the newest message of each room for several: mostly the next one is for the same. */
   const newest = new WeakMap<Room, Heard>()
   const rests = createDeadlineQueue<Participant>({ clock, delayMs: askedEveryMs }, (member) => {
     recent.delete(member)
@@ -95,7 +95,7 @@ export function createStateFollowing({ clock, hooks, registry }: FollowingDeps):
 
   /** Who was found for the message before is not looked up again. */
   function heardBy(ids: readonly number[]): Heard {
-    const room = registry.byId(ids[0] ?? 0)?.room
+    const room = ids.length > 1 ? registry.byId(ids[0] ?? 0)?.room : undefined
     const before = room && newest.get(room)
     if (before !== undefined && isSame(before.ids, ids)) return before
     const heard = { ids, participants: ids.map((id) => registry.byId(id)) }
@@ -107,7 +107,10 @@ export function createStateFollowing({ clock, hooks, registry }: FollowingDeps):
     entered(participant) {
       if (follows(participant)) ask(participant)
     },
-    left: end,
+    left(participant, room) {
+      end(participant)
+      if (room !== undefined) newest.delete(room)
+    },
     asked,
     begunAnew(participants) {
       for (const participant of participants) if (follows(participant)) ask(participant)
