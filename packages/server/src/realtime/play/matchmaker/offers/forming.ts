@@ -73,11 +73,12 @@ export function createForming(deps: FormingDeps) {
     if (!hooks.definesRoom(label.mode)) return true
     const identity = { definition: label.mode, room_id: id, match_id: matchId, name, label }
     const making = { context: nobody, room: identity, options: '{}' }
-    const made = await makeState(deps, making, () => room.phase !== 'ended')
-    if (made === undefined) return false
-    rooms.relabel(room, made)
-    rooms.giveState(room, identity.definition)
-    return true
+    return await makeState(deps, making, (made) => {
+      if (room.phase === 'ended') return false
+      rooms.relabel(room, made)
+      rooms.giveState(room, identity.definition)
+      return true
+    })
   }
 
   /** Whether somebody of the ticket has gone, has queued anew, or has left its party meanwhile. */

@@ -288,13 +288,15 @@ export function createRoomEntry(deps: RoomEntryDeps): RoomEntry {
     const definition = base.mode
     const room = { definition, ...ids, name, label: base }
     const making = { context: asker.participant.context, room, options }
-    const label = await makeState(deps, making, () => isThere(asker) && mayMake(name))
-    if (!isThere(asker)) return undefined
-    if (label === undefined) return mayMake(name) ? 'room creation failed' : unavailable
-    const open = rooms.make(name, label, ids)
-    rooms.giveState(open, definition)
-    admit(asker, open)
-    return undefined
+    const isMade = await makeState(deps, making, (label) => {
+      if (!isThere(asker) || !mayMake(name)) return false
+      const open = rooms.make(name, label, ids)
+      rooms.giveState(open, definition)
+      admit(asker, open)
+      return true
+    })
+    if (isMade || !isThere(asker)) return undefined
+    return mayMake(name) ? 'room creation failed' : unavailable
   }
 
   /** Holds the name, and a place among the rooms, until the room is there or refused. */
