@@ -20,19 +20,14 @@ const range = { first: 'integer', last: 'integer' } as const
 const numbers = `WITH RECURSIVE n (i) AS (
   SELECT :first UNION ALL SELECT i + 1 FROM n WHERE i < :last)`
 
-/** From here on accounts are of another wave, with names of its own and the last ids. */
-const lateFrom = 950_001
-
 /** Ids and names in no order, as players choose them; counted, as the node's task leaves them. */
 const accounts = statement({
   name: 'measured.accounts',
   text: `INSERT INTO accounts (id, username, display_name, display_folded, state,
       created_at_unix_ms, updated_at_unix_ms, counted)
     ${numbers}
-    SELECT CASE WHEN i < ${lateFrom} THEN 'account-' ELSE 'late-' END || ((i * 7919) % ${prime}),
-      'player-' || ((i * 104729) % ${prime}),
-      CASE WHEN i < ${lateFrom} THEN 'Player ' ELSE 'Late ' END || ((i * 15485863) % ${prime}),
-      CASE WHEN i < ${lateFrom} THEN 'player ' ELSE 'late ' END || ((i * 15485863) % ${prime}),
+    SELECT 'account-' || ((i * 7919) % ${prime}), 'player-' || ((i * 104729) % ${prime}),
+      'Player ' || ((i * 15485863) % ${prime}), 'player ' || ((i * 15485863) % ${prime}),
       'active', 1700000000000 + i, 1700000000000 + i, 1 FROM n`,
   params: range,
 })
@@ -63,7 +58,7 @@ const countGroups = statement({
 
 /** The id of one of the seeded accounts, from 1. */
 export function seededAccount(number: number): string {
-  return `${number < lateFrom ? 'account' : 'late'}-${(number * 7919) % prime}`
+  return `account-${(number * 7919) % prime}`
 }
 
 /** Fills an empty database, far faster than operators could, and leaves it as they would. */

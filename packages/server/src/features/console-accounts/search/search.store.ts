@@ -47,47 +47,27 @@ const byCreationAndState = finding('by-creation-and-state', `${created} AND stat
   ...stateParams,
 })
 
-/**
- * More accounts than these are not sorted: among so many a page of ids is near. Those of a name may
- * all be far, behind others that are dearer to walk through than more of them are to sort.
- */
-export const sortedMax = { created: 20_000, named: 20_000, 'far-named': 100_000 }
+/** More accounts than these are not sorted: among so many a page of ids is near. */
+export const sortedMax = 20_000
 
-function counting<const P extends Columns>(
-  kind: keyof typeof sortedMax,
-  where: string,
-  order: string,
-  params: P,
-) {
+function counting<const P extends Columns>(name: string, where: string, order: string, params: P) {
   const text = `SELECT count(*) AS total FROM
-    (SELECT 1 FROM accounts WHERE ${where} ORDER BY ${order} LIMIT ${sortedMax[kind]}) AS counted`
+    (SELECT 1 FROM accounts WHERE ${where} ORDER BY ${order} LIMIT ${sortedMax}) AS counted_rows`
   const row = { total: 'integer' } as const
   const long = { long: true, inOrder: true }
-  return statement({ name: `account-search.${kind}-at-least`, text, params, row, ...long })
+  return statement({ name: `account-search.${name}`, text, params, row, ...long })
 }
 
-const createdAtLeast = counting('created', created, 'created_at_unix_ms', createdParams)
-const namedAtLeast = counting('named', named, 'display_folded', namedParams)
-const farNamedAtLeast = counting('far-named', named, 'display_folded', namedParams)
-
-/** So many ids are near. */
-const nearMax = 50_000
-const behindNear = statement({
-  name: 'account-search.behind-near',
-  text: `SELECT id FROM accounts WHERE id > :after ORDER BY id LIMIT 1 OFFSET ${nearMax}`,
-  params: { after: 'text' },
-  row: { id: 'text' },
-  long: true,
-  inOrder: true,
-})
+const createdAtLeast = counting('created-at-least', created, 'created_at_unix_ms', createdParams)
+const namedAtLeast = counting('named-at-least', named, 'display_folded', namedParams)
 
 /** In the order of ids. The expressions keep SQLite from the index of names, to be sorted. */
 const byWideDisplayName = statement({
   name: 'account-search.by-wide-display-name',
   text: `SELECT ${columnsOf('a')} FROM accounts a
-    WHERE a.display_folded || '' >= :first AND a.display_folded || '' < :end
-      AND a.id > :after AND a.id < :until ORDER BY a.id LIMIT :limit`,
-  params: { ...namedParams, ...page, until: 'text' },
+    WHERE a.display_folded || '' >= :first AND a.display_folded || '' < :end AND a.id > :after
+    ORDER BY a.id LIMIT :limit`,
+  params: { ...namedParams, ...page },
   row: accountRow,
   long: true,
   inOrder: true,
@@ -228,16 +208,9 @@ async function widely(tx: Queries, wanted: Omit<Row<(typeof byWideCreation)['par
 export const searchStore = {
   async byDisplayName(tx: Queries, folded: string, page: Page) {
     const names = beginningWith(folded)
-    const wanted = { ...page, ...names }
     const counted = await tx.get(namedAtLeast, names)
-    if ((counted?.total ?? 0) < sortedMax.named) return tx.all(byDisplayName, wanted)
-    const { id: until = last } = (await tx.get(behindNear, page)) ?? {}
-    const near = await tx.all(byWideDisplayName, { ...wanted, until })
-    if (near.length === page.limit || until === last) return near
-    const far = await tx.get(farNamedAtLeast, names)
-    return (far?.total ?? 0) < sortedMax['far-named']
-      ? tx.all(byDisplayName, wanted)
-      : tx.all(byWideDisplayName, { ...wanted, until: last })
+    const isWide = counted?.total === sortedMax
+    return tx.all(isWide ? byWideDisplayName : byDisplayName, { ...page, ...names })
   },
   byCredential: (tx: Queries, credential: Row<(typeof byCredential)['params']>) =>
     tx.all(byCredential, credential),
@@ -256,7 +229,7 @@ export const searchStore = {
     const { created_from = 0, created_to = Number.MAX_SAFE_INTEGER } = times
     const wanted = { ...page, created_from, created_to }
     const counted = await tx.get(createdAtLeast, { created_from, created_to })
-    if ((counted?.total ?? 0) >= sortedMax.created) {
+    if (counted?.total === sortedMax) {
       return state === undefined || state === 'active'
         ? widely(tx, { ...wanted, state: state ?? null })
         : tx.all(byWideCreationNotActive, { ...wanted, state })
