@@ -128,7 +128,8 @@ export class Inbound implements ShareWaiter {
     }
     const envelope = { kind: (high << 8) | low, body: bytes.subarray(2) }
     this.#beginTurn()
-    if (this.#shareLeft > 0) {
+    // Those that wait come first, also when others have their turn before this connection.
+    if (this.#shareLeft > 0 && this.#datagrams === undefined) {
       this.#shareLeft -= shareOf(envelope)
       this.#consumer.takeDatagram(envelope)
     } else {

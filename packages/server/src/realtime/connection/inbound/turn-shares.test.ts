@@ -2,6 +2,7 @@ import { encodeFrame, kinds } from '@guildhall/contract'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type RealtimeFixture, startRealtime, waiting } from '../../realtime.fixture.ts'
 import { StreamsConnection } from '../transports/streams-connection.fixture.ts'
+import { TurnShares } from './turn-shares.ts'
 
 const game = 100
 const share = 64
@@ -83,6 +84,32 @@ test('[R-LIM-3] datagrams wait for their turn as well, and none is lost', async 
   await expect.poll(() => bodiesOf(1).length, waiting).toBe(200)
   expect(bodiesOf(1)).toEqual(Array.from({ length: 200 }, (_, n) => n))
   expect(realtime.gateway.metrics().datagram_limited_total).toBe(0)
+})
+
+test('[R-LIM-3] of datagrams none overtakes another that waits while others have their turn', async () => {
+  const others = [other]
+  while (others.length < 8) others.push(await acceptPeer())
+  for (const peer of others) peer.events.received(0, messages(0, 200))
+  const send = (n: number) => flooding.events.receivedDatagram(Uint8Array.of(0, game, n))
+  for (let n = 0; n < 70; n += 1) send(n)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(bodiesOf(1)).toHaveLength(share)
+  send(70)
+  await expect.poll(() => bodiesOf(1).length, waiting).toBe(71)
+  expect(bodiesOf(1)).toEqual(Array.from({ length: 71 }, (_, n) => n))
+})
+
+test('[R-LIM-3] who takes a share waits for the next turn with the rest', async () => {
+  const shares = new TurnShares()
+  const taken: number[] = []
+  const waiter = {
+    takeShare() {
+      taken.push(shares.turn())
+      if (taken.length < 3) shares.await(waiter)
+    },
+  }
+  shares.await(waiter)
+  await expect.poll(() => taken, waiting).toEqual([1, 2, 3])
 })
 
 test('[R-LIM-3] those whose rate allows more at one moment have turns as well', async () => {

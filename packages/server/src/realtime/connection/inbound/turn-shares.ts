@@ -36,10 +36,6 @@ export class TurnShares {
     this.#endLater()
   }
 
-  forget(waiter: ShareWaiter): void {
-    this.#waiting.delete(waiter)
-  }
-
   #endLater(): void {
     if (this.#endsTurn) return
     this.#endsTurn = true
@@ -49,10 +45,11 @@ export class TurnShares {
   #next(): void {
     this.#endsTurn = false
     this.#turn += 1
-    let served = 0
+    // Who has still more comes behind them, and waits for a later turn.
+    let due = Math.min(servedPerTurn, this.#waiting.size)
     for (const waiter of this.#waiting) {
-      if (served === servedPerTurn) break
-      served += 1
+      if (due === 0) break
+      due -= 1
       this.#waiting.delete(waiter)
       waiter.takeShare()
     }
