@@ -79,10 +79,14 @@ describe.each(testBackends)('lines of scripts are looked through on $name', (bac
     expect(await messages({ to: Number.MAX_SAFE_INTEGER })).toHaveLength(4)
   })
 
-  it('the time is that of the line, also where its id is of a moment before', async () => {
-    await keep([lineAt(0, { created_at_unix_ms: noonUnixMs + 30_000 })])
+  it('the time is that of the line, also where its id is of a moment before, or behind', async () => {
+    const [early, late] = [lineAt(0), lineAt(60_000)]
+    early.created_at_unix_ms += 30_000
+    late.created_at_unix_ms -= 60_000
+    await keep([early, late])
     expect(await messages({ from: noonUnixMs + 1 })).toEqual(['line 0'])
-    expect(await messages({ to: noonUnixMs + 29_999 })).toEqual([])
+    expect(await messages({ to: noonUnixMs + 29_999 })).toEqual(['line 60000'])
+    expect(await messages({ to: noonUnixMs })).toEqual(['line 60000'])
   })
 
   it('[H-LOG-1] the time is that of the line while the clock, set back, has not caught up', async () => {

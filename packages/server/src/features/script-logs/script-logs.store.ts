@@ -94,7 +94,7 @@ const last = '\u{10ffff}'
 
 /** Ids of a boot grow, also when the clock was set back. */
 function isAhead({ log_id, created_at_unix_ms }: LogRow): boolean {
-  return timeOfId('ml1-', log_id) > created_at_unix_ms + idSlackMs
+  return timeOfId('ml1-', log_id) >= created_at_unix_ms + idSlackMs
 }
 
 /** Queries about lines of scripts; every function takes the transaction first. */
