@@ -89,7 +89,8 @@ describe('state over a reload', () => {
     const waiting = `let count = 0
       const nap = (ms) => new Promise((resolve) => guildhall.after(ms, resolve))
       guildhall.on_rpc('nap', async () => (await nap(400), String(++count)))
-      guildhall.on_unload(async () => (await nap(300), { count }))`
+      guildhall.on_unload(async () => (await nap(300), { count }))
+      for (let n = 0; n < 200; n += 1) guildhall.every(60 + n, () => nap(50))`
     const { rpc, save, seen, activations } = await startReloading({
       files: { 'main.js': version(1, waiting) },
       config: { hand_over_ms: 60_000 },

@@ -15,7 +15,7 @@ it('[S-REL-8] timers go on while something open may wait for them, and calls do 
   const held = (open: number) =>
     [call(hookCode.on_rpc), before, ofUnload].map((each) => gates.holds(each, 'paused', open))
   expect(gates.holds(before, 'serving', 0)).toBe(false)
-  gates.drain()
+  gates.drain([])
   expect(held(1)).toEqual([true, false, false])
   expect(held(0)).toEqual([true, true, true])
   await gates.unload(async () => {
@@ -23,7 +23,17 @@ it('[S-REL-8] timers go on while something open may wait for them, and calls do 
     expect(held(1)).toEqual([true, true, false])
   })
   expect(held(1)).toEqual([true, true, true])
-  gates.drain()
+  gates.drain([])
   gates.close()
   expect(held(1)).toEqual([true, true, true])
+})
+
+it('[S-REL-8] what repeats runs only while something is open that was so before', () => {
+  const gates = new Gates()
+  /** Whether it runs while these are open. */
+  const repeats = () => [[2, 3], [3], []].map((open) => gates.mayRepeat('paused', open))
+  gates.drain([1, 2])
+  expect([repeats(), gates.mayRepeat('serving', [3])]).toEqual([[true, false, false], true])
+  gates.close()
+  expect(repeats()).toEqual([true, true, true])
 })

@@ -6,15 +6,20 @@ import { hookCode, hooksByCode } from '../wire/hooks.ts'
  * it set, and filters, which its own writes to the storage wait for.
  *
  * What is open at a hand-over may wait for a timer, so they go on while it ends. Behind that they
- * could change what is handed over: then on_unload has those that it sets.
+ * could change what is handed over: then on_unload has those that it sets. What repeats begins only
+ * while something is open that was so before: else runs of many timers, each of which waits for a
+ * while, would keep each other going.
  */
 export class Gates {
   #areTimersRun = false
+  /** The newest call that was open when the script was paused. */
+  #newest = 0
   #ofUnload: Set<number> | undefined
 
-  /** The script is paused: what is open ends. */
-  drain(): void {
+  /** The script is paused: what is open ends, by the ids of the calls. */
+  drain(open: Iterable<number>): void {
     this.#areTimersRun = true
+    this.#newest = Math.max(0, ...open)
   }
 
   /** What it hands over is asked for. */
@@ -33,6 +38,12 @@ export class Gates {
   /** The script has set this timer. */
   timerSet(timer: number): void {
     this.#ofUnload?.add(timer)
+  }
+
+  /** Whether a timer that repeats may run in such a state, with these calls open, oldest first. */
+  mayRepeat(state: string, open: Iterable<number>): boolean {
+    const [oldest = Number.POSITIVE_INFINITY] = open
+    return state !== 'paused' || !this.#areTimersRun || oldest <= this.#newest
   }
 
   /** Whether this call waits in such a state, with so many open. */

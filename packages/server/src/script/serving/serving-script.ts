@@ -98,7 +98,7 @@ export class ServingScript {
       run: (timer, settle) => this.#runTimer(timer, settle),
       isSet: (timer) => this.#gates.timerSet(timer),
       skipped: deps.metrics.countSkipped,
-      isBusy: () => deps.inbox.isFull(),
+      isBusy: () => deps.inbox.isFull() || !this.#gates.mayRepeat(this.#state, this.#open.keys()),
       rooms: deps.stateRoomCount,
     })
     this.#endings = createCallEndings({ ...deps, revision: () => this.#identity.revision_id })
@@ -163,7 +163,7 @@ export class ServingScript {
   pause(): void {
     if (this.#state === 'ended') return
     this.#state = 'paused'
-    this.#gates.drain()
+    this.#gates.drain(this.#open.keys())
     const waiting = this.#batches.takeWaiting()
     this.#gated = [...waiting.filter(({ call }) => this.#isHeld(call)), ...this.#gated]
     for (const open of waiting) if (!this.#isHeld(open.call)) this.#batches.add(open)
