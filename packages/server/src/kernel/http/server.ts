@@ -328,8 +328,11 @@ function isPreflight({ method, headers }: IncomingMessage): boolean {
 /** Beyond this, what is left of a refused body is cut off instead of being read and dropped. */
 const unreadBytesMax = 1_048_576
 
-function leavesMuchUnread({ complete, headers }: IncomingMessage): boolean {
+function leavesMuchUnread(message: IncomingMessage): boolean {
+  const { complete, headers } = message
   if (complete) return false
+  // Nobody reads what is left of one that was refused in the middle.
+  if (message.isPaused()) return true
   const announced = headers['content-length']
   if (announced === undefined) return headers['transfer-encoding'] !== undefined
   return Number(announced) > unreadBytesMax

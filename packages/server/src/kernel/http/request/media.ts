@@ -44,8 +44,6 @@ export function readBody(message: IncomingMessage, bytesMax: number): Promise<Bu
       const isCrumbs = chunks.length > crumbsMax && size < chunks.length * crumbBytesMin
       if (size <= bytesMax && !isCrumbs) return
       message.pause()
-      // What is behind it costs as much, piece by piece.
-      if (isCrumbs) message.socket.pause()
       stop(() => reject(isCrumbs ? refuse.invalid('the body is in crumbs') : tooLarge(bytesMax)))
     }
     const finish = () => stop(() => resolve(joined(chunks)))
