@@ -40,34 +40,34 @@ def room(name: str, definition: dict[str, Any] | None = None, **members: Any) ->
     `message` by kind and `rpc` by method, and tick_hz, sync_hz, decimals."""
 
 class Context(Row):
-    sender: int | float
+    sender: int
     user_id: str | None
     username: str | None
-    room_id: int | float | None
+    room_id: int | None
     match_id: str | None
     origin: str
 
 class Session(Row):
-    participant: int | float
+    participant: int
     user_id: str | None
     username: str | None
-    room_id: int | float | None
+    room_id: int | None
 
 class Room(Row):
-    room_id: int | float
+    room_id: int
     match_id: str
     name: str | None
     map: str
     mode: str
-    max_players: int | float
+    max_players: int
     open: bool
     tick: bool
     listed: bool
     properties: Any
-    players: int | float
+    players: int
 
 class RoomMember(Row):
-    participant: int | float
+    participant: int
     user_id: str | None
     username: str | None
     connected: bool
@@ -75,7 +75,7 @@ class RoomMember(Row):
 class Label(Row):
     map: str
     mode: str
-    max_players: int | float
+    max_players: int
     open: bool
     tick: bool
     listed: bool
@@ -84,8 +84,8 @@ class Label(Row):
 class Object(Row):
     value: Any
     version: str
-    read_permission: int | float
-    write_permission: int | float
+    read_permission: int
+    write_permission: int
 
 class ObjectRow(Row):
     user_id: str | None
@@ -93,8 +93,8 @@ class ObjectRow(Row):
     key: str
     value: Any
     version: str
-    read_permission: int | float
-    write_permission: int | float
+    read_permission: int
+    write_permission: int
 
 class Range(Row):
     gte: str | int | float
@@ -103,94 +103,94 @@ class Range(Row):
     lt: str | int | float
 
 class LedgerEntry(Row):
-    seq: int | float
+    seq: int
     user_id: str
     currency: str
     delta: int
     balance_after: int
     reason: str
-    time_unix_ms: int | float
+    time_unix_ms: int
 
 class Leaderboard(Row):
     id: str
     sort: str
     operator: str
     reset_schedule: str | None
-    records: int | float
+    records: int
 
 class Record(Row):
     user_id: str
     score: int
     subscore: int
     metadata: Any
-    updated_at_unix_ms: int | float
-    submissions: int | float
+    updated_at_unix_ms: int
+    submissions: int
 
 class RankedRecord(Row):
-    rank: int | float
+    rank: int
     user_id: str
     score: int
     subscore: int
     metadata: Any
-    updated_at_unix_ms: int | float
-    submissions: int | float
+    updated_at_unix_ms: int
+    submissions: int
 
 class Tournament(Row):
     id: str
     leaderboard_id: str
     state: str
-    registration_opens_at_unix_ms: int | float
-    registration_closes_at_unix_ms: int | float
-    starts_at_unix_ms: int | float
-    ends_at_unix_ms: int | float
-    settled_epoch_due_at_unix_ms: int | float | None
-    created_at_unix_ms: int | float
-    updated_at_unix_ms: int | float
+    registration_opens_at_unix_ms: int
+    registration_closes_at_unix_ms: int
+    starts_at_unix_ms: int
+    ends_at_unix_ms: int
+    settled_epoch_due_at_unix_ms: int | None
+    created_at_unix_ms: int
+    updated_at_unix_ms: int
 
 class TournamentEntry(Row):
     tournament_id: str
     user_id: str
-    registered_at: int | float
+    registered_at: int
 
 class TournamentResult(Row):
     tournament_id: str
     user_id: str
-    rank: int | float
+    rank: int
     score: int
     subscore: int
 
 class Group(Row):
-    id: int | float
+    id: int
     name: str
     description: str
     open: bool
-    max_size: int | float
-    member_count: int | float
-    created_at_unix_ms: int | float
+    max_size: int
+    member_count: int
+    created_at_unix_ms: int
     members: builtins.list[Any]
 
 class GroupSummary(Row):
-    id: int | float
+    id: int
     name: str
     description: str
     open: bool
-    max_size: int | float
-    member_count: int | float
-    created_at_unix_ms: int | float
+    max_size: int
+    member_count: int
+    created_at_unix_ms: int
 
 class Friend(Row):
     user_id: str
     state: str
-    updated_unix_ms: int | float
+    updated_unix_ms: int
 
 class ChatMessage(Row):
-    id: int | float
+    id: int
     sender: str
     content: str
-    created_at_unix_ms: int | float
-    updated_at_unix_ms: int | float
-    revision: int | float
-    last_event_id: int | float
+    created_at_unix_ms: int
+    updated_at_unix_ms: int
+    revision: int
+    last_event_id: int
     deleted: bool
 
 class ChatEvent(Row):
@@ -198,18 +198,18 @@ class ChatEvent(Row):
     channel_id: str
     message: Any
     presence: Any
-    expires_at: int | float | None
-    watermark_event_id: int | float | None
+    expires_at: int | None
+    watermark_event_id: int | None
 
 class Notification(Row):
-    id: int | float
+    id: int
     user_id: str | None
     subject: str
     content: Any
-    code: int | float
-    created_at_unix_ms: int | float
+    code: int
+    created_at_unix_ms: int
     read: bool
-    read_at_unix_ms: int | float | None
+    read_at_unix_ms: int | None
 
 class Account(Row):
     user_id: str
@@ -217,8 +217,8 @@ class Account(Row):
     display_name: str | None
     state: str
     metadata: Any
-    created_at_unix_ms: int | float
-    updated_at_unix_ms: int | float
+    created_at_unix_ms: int
+    updated_at_unix_ms: int
 
 Op = Any
 
@@ -262,7 +262,7 @@ def on_rpc(method: str) -> Callable[[Handler], Handler]:
 def on_tick(fn: Handler) -> Handler: ...
 @overload
 def on_tick() -> Callable[[Handler], Handler]:
-    """Runs runtime.tick_hz times a second: without a room, then in each room with tick. Its handler, also decorated: fn(dt: int | float, room_id: int | float | None)."""
+    """Runs runtime.tick_hz times a second: without a room, then in each room with tick. Its handler, also decorated: fn(dt: int | float, room_id: int | None)."""
 
 @overload
 def on_leaderboard_reset(fn: Handler) -> Handler: ...
@@ -354,10 +354,10 @@ def register_storage_index_filter(index: str, fn: Handler) -> Handler: ...
 def register_storage_index_filter(index: str) -> Callable[[Handler], Handler]:
     """Decides, at once, whether an object of a storage index is indexed. Its handler, also decorated: fn(candidate)."""
 
-def broadcast(kind: int | float, body: bytes | str, unreliable: bool = ..., *, scope: str = ..., room_id: int | float = ..., topic: str = ..., except_: builtins.list[int | float] = ...) -> None:
+def broadcast(kind: int, body: bytes | str, unreliable: bool = ..., *, scope: str = ..., room_id: int = ..., topic: str = ..., except_: builtins.list[int] = ...) -> None:
     """Sends to the sender's room but the sender; without a room, to all of this node."""
 
-def send(session: int | float, kind: int | float, body: bytes | str, unreliable: bool = ...) -> None:
+def send(session: int, kind: int, body: bytes | str, unreliable: bool = ...) -> None:
     """Sends to one participant of this node; an id that nobody has is no error."""
 
 async def session_list() -> builtins.list[Session]:
@@ -366,40 +366,40 @@ async def session_list() -> builtins.list[Session]:
 async def online(user_ids: builtins.list[str]) -> builtins.list[str]:
     """Those of the accounts that are connected to this node now, in the order given."""
 
-def topic_join(topic: str, participant: int | float) -> None:
+def topic_join(topic: str, participant: int) -> None:
     """Puts a participant into a topic; an unknown one is no error."""
 
-def topic_leave(topic: str, participant: int | float) -> None:
+def topic_leave(topic: str, participant: int) -> None:
     """Takes a participant out of a topic."""
 
 async def room_list() -> builtins.list[Room]:
     """The rooms of this node."""
 
-async def room_members(room_id: int | float) -> builtins.list[RoomMember]:
+async def room_members(room_id: int) -> builtins.list[RoomMember]:
     """Who is in a room of this node; of an unknown room nobody."""
 
-def room_update(room_id: int | float, label: Label | dict[str, Any]) -> None:
+def room_update(room_id: int, label: Label | dict[str, Any]) -> None:
     """Changes the label of a room; members that are not given stay."""
 
-def room_remove(room_id: int | float, participant: int | float) -> None:
+def room_remove(room_id: int, participant: int) -> None:
     """Takes a participant out of a room; the last one ends the room."""
 
-def after(delay_ms: int | float, fn: Callable[[], Any]) -> int | float:
+def after(delay_ms: int, fn: Callable[[], Any]) -> int:
     """Runs a function once after a time, without sender and room; timers end with the worker."""
 
-def every(interval_ms: int | float, fn: Callable[[], Any]) -> int | float:
+def every(interval_ms: int, fn: Callable[[], Any]) -> int:
     """Runs a function each interval; a run is skipped while the one before has not settled."""
 
-async def sleep(ms: int | float) -> None:
+async def sleep(ms: int) -> None:
     """Waits; other handlers run meanwhile. The time of the whole call still holds."""
 
-def cancel(timer: int | float) -> bool:
+def cancel(timer: int) -> bool:
     """Stops a timer; false if there is none (any more)."""
 
-def now_ms() -> int | float:
+def now_ms() -> int:
     """Wall time of the node in Unix milliseconds."""
 
-def allow(key: str, limit: int | float, window_ms: int | float) -> bool:
+def allow(key: str, limit: int, window_ms: int) -> bool:
     """Takes one of the tokens of a key, which come back evenly over the window; false if none."""
 
 def fail(text: str, *, code: str = ..., data: Any = ...) -> NoReturn:
@@ -408,7 +408,7 @@ def fail(text: str, *, code: str = ..., data: Any = ...) -> NoReturn:
 def trace(message: str, level: str = ...) -> None:
     """Writes a line to the node's own log at once, at most 100 a second and 4,096 characters."""
 
-def pack_u64(n: int | float) -> bytes:
+def pack_u64(n: int | int | float) -> bytes:
     """An integer from 0 to 2^64 - 1 as 8 bytes, the highest first."""
 
 @overload
@@ -417,22 +417,22 @@ async def storage_read(owner: str | None, collection: str, key: str, *, as_: str
 async def storage_read(owner: str | None, collection: str, key: str, *, as_: str | None = ..., raw: Literal[False] | None = ...) -> Any:
     """One stored object, or null."""
 
-async def storage_write(owner: str | None, collection: str, key: str, value: Any, *, version: str | None = ..., read_permission: int | float | None = ..., write_permission: int | float | None = ..., as_: str | None = ...) -> Any:
+async def storage_write(owner: str | None, collection: str, key: str, value: Any, *, version: str | None = ..., read_permission: int | None = ..., write_permission: int | None = ..., as_: str | None = ...) -> Any:
     """Stores an object whole; with a version only in place of that one, "" only creates."""
 
 async def storage_delete(owner: str | None, collection: str, key: str, *, version: str | None = ..., as_: str | None = ...) -> bool:
     """Removes an object; false if there was none."""
 
 @overload
-async def storage_list(owner: str | None, collection: str, *, prefix: str | None = ..., after: str | None = ..., limit: int | float | None = ..., as_: str | None = ..., raw: Literal[True]) -> bytes: ...
+async def storage_list(owner: str | None, collection: str, *, prefix: str | None = ..., after: str | None = ..., limit: int | None = ..., as_: str | None = ..., raw: Literal[True]) -> bytes: ...
 @overload
-async def storage_list(owner: str | None, collection: str, *, prefix: str | None = ..., after: str | None = ..., limit: int | float | None = ..., as_: str | None = ..., raw: Literal[False] | None = ...) -> Any:
+async def storage_list(owner: str | None, collection: str, *, prefix: str | None = ..., after: str | None = ..., limit: int | None = ..., as_: str | None = ..., raw: Literal[False] | None = ...) -> Any:
     """A page of the objects of one owner in a collection, by key."""
 
 @overload
-async def storage_index_query(index: str, filters: dict[str, Any], *, limit: int | float | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ..., raw: Literal[True]) -> bytes: ...
+async def storage_index_query(index: str, filters: dict[str, Any], *, limit: int | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ..., raw: Literal[True]) -> bytes: ...
 @overload
-async def storage_index_query(index: str, filters: dict[str, Any], *, limit: int | float | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ..., raw: Literal[False] | None = ...) -> Any:
+async def storage_index_query(index: str, filters: dict[str, Any], *, limit: int | None = ..., after: str | None = ..., order: str | None = ..., as_: str | None = ..., raw: Literal[False] | None = ...) -> Any:
     """A page of the objects of an index whose fields fit all the filters."""
 
 async def storage_write_many(ops: builtins.list[Any], *, as_: str | None = ...) -> builtins.list[Any]:
@@ -451,7 +451,7 @@ class json:
 
 class matchmaker:
     @staticmethod
-    async def backfill(room_id: int | float, seats: int | float, properties: dict[str, Any] = ..., *, query: str | None = ..., ttl_ms: int | float | None = ...) -> str:
+    async def backfill(room_id: int, seats: int, properties: dict[str, Any] = ..., *, query: str | None = ..., ttl_ms: int | None = ...) -> str:
         """Offers free seats of a running room to waiting tickets, and returns the id of the offer."""
     @staticmethod
     async def backfill_cancel(ticket_id: str) -> bool:
@@ -469,10 +469,10 @@ class wallet:
         """Adds to or takes from a balance; never below zero."""
     @overload
     @staticmethod
-    async def ledger(user_id: str, *, limit: int | float | None = ..., offset: int | float | None = ..., before: int | float | None = ..., raw: Literal[True]) -> bytes: ...
+    async def ledger(user_id: str, *, limit: int | None = ..., offset: int | None = ..., before: int | None = ..., raw: Literal[True]) -> bytes: ...
     @overload
     @staticmethod
-    async def ledger(user_id: str, *, limit: int | float | None = ..., offset: int | float | None = ..., before: int | float | None = ..., raw: Literal[False] | None = ...) -> builtins.list[LedgerEntry]:
+    async def ledger(user_id: str, *, limit: int | None = ..., offset: int | None = ..., before: int | None = ..., raw: Literal[False] | None = ...) -> builtins.list[LedgerEntry]:
         """The bookings of an account, newest first; `before` compares seq."""
     @staticmethod
     async def transfer(from_: str, to: str, currency: str, amount: int, *, reason: str | None = ..., idempotency_key: str | None = ...) -> Any:
@@ -504,20 +504,20 @@ class leaderboards:
         """The record of a user with its rank, or null."""
     @overload
     @staticmethod
-    async def records(board: str, *, limit: int | float | None = ..., offset: int | float | None = ..., raw: Literal[True]) -> bytes: ...
+    async def records(board: str, *, limit: int | None = ..., offset: int | None = ..., raw: Literal[True]) -> bytes: ...
     @overload
     @staticmethod
-    async def records(board: str, *, limit: int | float | None = ..., offset: int | float | None = ..., raw: Literal[False] | None = ...) -> Any:
+    async def records(board: str, *, limit: int | None = ..., offset: int | None = ..., raw: Literal[False] | None = ...) -> Any:
         """Records by rank; total is the number of all."""
     @staticmethod
     async def remove(board: str, user_id: str) -> bool:
         """Removes a user's record; false if there was none."""
     @overload
     @staticmethod
-    async def around(board: str, user_id: str, before: int | float, after: int | float, *, raw: Literal[True]) -> bytes: ...
+    async def around(board: str, user_id: str, before: int, after: int, *, raw: Literal[True]) -> bytes: ...
     @overload
     @staticmethod
-    async def around(board: str, user_id: str, before: int | float, after: int | float, *, raw: Literal[False] | None = ...) -> builtins.list[RankedRecord]:
+    async def around(board: str, user_id: str, before: int, after: int, *, raw: Literal[False] | None = ...) -> builtins.list[RankedRecord]:
         """A user's record between those that rank right before and after it."""
     @overload
     @staticmethod
@@ -556,34 +556,34 @@ class groups:
         """Founds a group; the creator becomes its superadmin."""
     @overload
     @staticmethod
-    async def list(*, filter: str | None = ..., limit: int | float | None = ..., offset: int | float | None = ..., raw: Literal[True]) -> bytes: ...
+    async def list(*, filter: str | None = ..., limit: int | None = ..., offset: int | None = ..., raw: Literal[True]) -> bytes: ...
     @overload
     @staticmethod
-    async def list(*, filter: str | None = ..., limit: int | float | None = ..., offset: int | float | None = ..., raw: Literal[False] | None = ...) -> Any:
+    async def list(*, filter: str | None = ..., limit: int | None = ..., offset: int | None = ..., raw: Literal[False] | None = ...) -> Any:
         """Groups by id; the filter is a substring of the name."""
     @staticmethod
-    async def get(id: int | float) -> Any:
+    async def get(id: int) -> Any:
         """One group with its members, or null."""
     @staticmethod
     async def of_user(user_id: str) -> builtins.list[GroupSummary]:
         """The groups of a user."""
     @staticmethod
-    async def update(id: int | float, patch: Any) -> Group:
+    async def update(id: int, patch: Any) -> Group:
         """Changes description, open flag or size; the name stays."""
     @staticmethod
-    async def remove(id: int | float) -> bool:
+    async def remove(id: int) -> bool:
         """Ends a group and its memberships; false if there is none."""
     @staticmethod
-    async def add_member(id: int | float, user_id: str) -> Group:
+    async def add_member(id: int, user_id: str) -> Group:
         """Adds a member, last in the order of joining."""
     @staticmethod
-    async def promote(id: int | float, user_id: str) -> Group:
+    async def promote(id: int, user_id: str) -> Group:
         """Moves a member one rung up."""
     @staticmethod
-    async def demote(id: int | float, user_id: str) -> Group:
+    async def demote(id: int, user_id: str) -> Group:
         """Moves a member one rung down; the last superadmin stays."""
     @staticmethod
-    async def kick(id: int | float, user_id: str) -> Group:
+    async def kick(id: int, user_id: str) -> Group:
         """Removes a member; the last superadmin stays."""
 
 class friends:
@@ -606,13 +606,13 @@ class chat:
         """Appends a message; the first one makes the channel. The sender need not be an account."""
     @overload
     @staticmethod
-    async def history(channel: str, *, limit: int | float | None = ..., before: int | float | None = ..., raw: Literal[True]) -> bytes: ...
+    async def history(channel: str, *, limit: int | None = ..., before: int | None = ..., raw: Literal[True]) -> bytes: ...
     @overload
     @staticmethod
-    async def history(channel: str, *, limit: int | float | None = ..., before: int | float | None = ..., raw: Literal[False] | None = ...) -> Any:
+    async def history(channel: str, *, limit: int | None = ..., before: int | None = ..., raw: Literal[False] | None = ...) -> Any:
         """Messages, newest first; an unknown channel is an empty page."""
     @staticmethod
-    async def remove(channel: str, id: int | float) -> ChatMessage:
+    async def remove(channel: str, id: int) -> ChatMessage:
         """Blanks a message; a repeat changes nothing."""
     @staticmethod
     def push(user_ids: builtins.list[str], event: ChatEvent | dict[str, Any]) -> None:
@@ -624,22 +624,22 @@ class notifications:
         """Stores a notification for one user or, without user_id, for everybody."""
     @overload
     @staticmethod
-    async def list(user_id: str, *, limit: int | float | None = ..., before: int | float | None = ..., raw: Literal[True]) -> bytes: ...
+    async def list(user_id: str, *, limit: int | None = ..., before: int | None = ..., raw: Literal[True]) -> bytes: ...
     @overload
     @staticmethod
-    async def list(user_id: str, *, limit: int | float | None = ..., before: int | float | None = ..., raw: Literal[False] | None = ...) -> builtins.list[Notification]:
+    async def list(user_id: str, *, limit: int | None = ..., before: int | None = ..., raw: Literal[False] | None = ...) -> builtins.list[Notification]:
         """A user's notifications and the broadcasts, newest first."""
     @staticmethod
-    async def mark_read(user_id: str, id: int | float) -> bool:
+    async def mark_read(user_id: str, id: int) -> bool:
         """True for a row addressed to the user, whose time of reading stays; else false."""
     @staticmethod
-    async def remove(id: int | float) -> bool:
+    async def remove(id: int) -> bool:
         """Removes a notification; false if there is none."""
     @staticmethod
     def push(notification: Notification | dict[str, Any], user_ids: builtins.list[str] = ...) -> None:
         """Sends a notification (kind 27) to accounts, else to the row's user, else to all."""
     @staticmethod
-    async def push_unread(participant: int | float, *, limit: int | float | None = ...) -> int | float:
+    async def push_unread(participant: int, *, limit: int | None = ...) -> int:
         """Sends the newest unread rows to a participant, oldest first, and returns how many."""
 
 class accounts:
@@ -687,7 +687,7 @@ class http:
 
 class lag:
     @staticmethod
-    async def start(*, participants: builtins.list[int | float] | None = ..., user_ids: builtins.list[str] | None = ..., room_id: int | float | None = ..., label: str | None = ..., filters: builtins.list[Any], duration_ms: int | float, max_bytes: int | float | None = ..., analyze: bool | None = ..., send_rate_hz: int | float | None = ...) -> Any:
+    async def start(*, participants: builtins.list[int] | None = ..., user_ids: builtins.list[str] | None = ..., room_id: int | None = ..., label: str | None = ..., filters: builtins.list[Any], duration_ms: int, max_bytes: int | None = ..., analyze: bool | None = ..., send_rate_hz: int | None = ...) -> Any:
         """Asks clients that agreed to it to record when envelopes come; check who asks for it."""
     @staticmethod
     async def flush(capture_id: str) -> Any:

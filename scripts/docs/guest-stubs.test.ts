@@ -40,6 +40,8 @@ it('[S-LANG-3] [S-LANG-5] guildhall.pyi names every function, hook and constant'
   expect(stub).toContain('label: Label | dict[str, Any]')
   expect(stub).toContain('def encode(value: Any) -> bytes:')
   expect(stub).toContain('fn(ctx, body: bytes)')
+  expect(stub).toContain('    sender: int\n')
+  expect(stub).toContain('fn(dt: int | float, room_id: int | None)')
   expect(stub).toContain('except_: ')
   expect(stub).toContain('as_: ')
   expect(stub).toContain('from_: ')

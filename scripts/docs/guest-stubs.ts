@@ -163,6 +163,7 @@ function luaType(shape: Shape, own = false): string {
       return 'string'
     case 'number':
       return 'number'
+    case 'integer':
     case 'int64':
       return 'integer'
     case 'boolean':
@@ -326,6 +327,7 @@ function pythonPlainType(shape: Shape): string {
       return 'bytes'
     case 'number':
       return 'int | float'
+    case 'integer':
     case 'int64':
       return 'int'
     case 'boolean':

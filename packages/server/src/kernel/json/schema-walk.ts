@@ -3,6 +3,8 @@ import type { z } from 'zod'
 /** What a schema is, and the schemas inside it: of Zod's definitions, the parts read here. */
 export type SchemaDefinition = {
   readonly type: string
+  /** Of a number: `safeint` for an integer. */
+  readonly format?: string
   readonly shape?: Readonly<Record<string, z.ZodType>>
   readonly element?: z.ZodType
   /** What stands inside optional, nullable and the like. */

@@ -50,13 +50,13 @@ describe('shapes of the script API', () => {
     })
   })
 
-  it('[S-API-2] separate 64-bit integers from numbers', () => {
+  it('[S-API-2] separate 64-bit integers and other integers from numbers', () => {
     expect(shapeIn('wallet.adjust', 'delta')).toMatchObject({ kind: 'int64' })
     expect(rowShape(scriptApi['wallet.get']).ok).toMatchObject({
       kind: 'record',
       each: { kind: 'int64' },
     })
-    expect(shapeIn('after', 'delay_ms')).toMatchObject({ kind: 'number' })
+    expect(shapeIn('after', 'delay_ms')).toMatchObject({ kind: 'integer' })
     expect(shapeIn('after', 'fn')).toMatchObject({ kind: 'function' })
   })
 

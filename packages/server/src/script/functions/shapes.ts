@@ -23,6 +23,7 @@ type PlainKind =
   | 'bytes'
   | 'text'
   | 'number'
+  | 'integer'
   | 'int64'
   | 'boolean'
   | 'function'
@@ -83,7 +84,8 @@ function natureOf(schema: z.ZodType): Nature {
   if (isFree(schema)) return { kind: 'json' }
   if (isInt64(innermost(schema))) return { kind: 'int64' }
   const definition = definitionOf(schema)
-  const { shape, element, valueType, options, innerType, in: from, out, type } = definition
+  const { shape, element, valueType, options, innerType, in: from, out } = definition
+  const { type, format } = definition
   if (shape) return { kind: 'object', members: mapValues(shape, shapeOf) }
   if (element) return { kind: 'list', each: shapeOf(element) }
   if (valueType) return { kind: 'record', each: shapeOf(valueType) }
@@ -91,7 +93,8 @@ function natureOf(schema: z.ZodType): Nature {
   // A transform has no type of its own; what it comes from has.
   const isTransform = out === undefined || definitionOf(out).type === 'transform'
   const inner = innerType ?? (isTransform ? from : out)
-  return inner === undefined ? { kind: plainKind(type, definition.values) } : natureOf(inner)
+  if (inner !== undefined) return natureOf(inner)
+  return { kind: format === 'safeint' ? 'integer' : plainKind(type, definition.values) }
 }
 
 /** What the contract says in the words of `guildhall.d.ts`. */
@@ -114,7 +117,7 @@ function plainKind(type: string, values: readonly unknown[] = []): PlainKind {
     case 'boolean':
       return 'boolean'
     case 'literal':
-      return plainKind(typeof values[0])
+      return Number.isInteger(values[0]) ? 'integer' : plainKind(typeof values[0])
     case 'never':
       return 'never'
     case 'null':
