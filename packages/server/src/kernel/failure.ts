@@ -2,7 +2,8 @@ import type { ErrorCode } from '@guildhall/contract'
 
 /**
  * A refusal that the caller sees. Anything else that is thrown is a bug and becomes a
- * 500. `reason` goes to the log only; `text` is the short safe text of 400 and 409 answers.
+ * 500. `text` is the short safe text of 400 and 409 answers. `reason` goes to the log only, and of
+ * what is not there or forbidden to the script.
  */
 export class Failure extends Error {
   override readonly name = 'Failure'
@@ -39,8 +40,8 @@ export function atIndex({ code, message: reason, text }: Failure, index: number)
 
 /**
  * The refusals by name: `throw refuse.conflict('username is taken')`. The argument of `invalid` and
- * `conflict` is shown to the caller and must hold no value of the request; the other reasons are
- * only logged.
+ * `conflict` is shown to the caller and must hold no value of the request; nor may that of `notFound`
+ * and `forbidden`, which scripts read. The other reasons are only logged.
  */
 export const refuse = {
   invalid: (text: string) => new Failure('invalid_request', { reason: text, text }),

@@ -48,7 +48,8 @@ describe.each(testBackends)('friends of scripts on $name', (backend) => {
       await expect(same).rejects.toMatchObject({ code: 'invalid_request' })
     }
     for (const name of ['friends.add', 'friends.block']) {
-      await expect(call(name, ada, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
+      const message = 'there is no account other_id'
+      await expect(call(name, ada, 'nobody')).rejects.toMatchObject({ code: 'not_found', message })
     }
     expect(await call('friends.remove', ada, 'nobody')).toBe(false)
     await expect(call('friends.list', 'nobody')).rejects.toMatchObject({ code: 'not_found' })

@@ -25,7 +25,8 @@ export function createFriends({ db, clock, mutate, accountExists }: FriendsDeps)
   async function move(tx: Transaction, pair: PairKey, move: Move): Promise<Done<Friend[]>> {
     const { user_id, other_id } = pair
     const existing = await friendsStore.lockAccounts(tx, pair)
-    if (!existing.has(user_id) || !existing.has(other_id)) throw unknownAccount()
+    if (!existing.has(user_id)) throw unknownAccount()
+    if (!existing.has(other_id)) throw refuse.notFound('there is no account other_id')
     const { after } = await take(tx, pair, { move, now_unix_ms: clock.nowUnixMs() })
     const details = `other=${other_id} state=${after.actor}`
     return { answer: await friendsOf(tx, user_id), target: `account ${user_id}`, details }
@@ -125,5 +126,5 @@ function expectTwo({ user_id, other_id }: PairKey): void {
 }
 
 function unknownAccount() {
-  return refuse.notFound('no account has this id')
+  return refuse.notFound('there is no account user_id')
 }

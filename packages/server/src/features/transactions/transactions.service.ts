@@ -180,7 +180,7 @@ export function createTransactions<Prepared, Stored extends { id: number }>(
           { ...booking, user_id: to, delta: amount },
         ],
         { idempotency_key },
-      )
+      ).catch(rethrowUnknown)
       const [debit, credit] = results
       if (!isBooked(debit) || !isBooked(credit)) throw new Error('a transfer books twice')
       return { from: debit, to: credit, replayed }
@@ -250,6 +250,13 @@ function settle(
 function rethrowAt(error: unknown, indexes: readonly number[]): never {
   if (!(error instanceof Failure)) throw error
   throw refusalAt(error, indexes[error.index ?? 0] ?? 0)
+}
+
+/** Of a transfer, whose accounts are only looked at by those who book. */
+function rethrowUnknown(error: unknown): never {
+  if (!(error instanceof Failure) || error.code !== 'not_found') throw error
+  const { index = 0 } = error
+  throw atIndex(refuse.notFound(`there is no account ${index === 0 ? 'from' : 'to'}`), index)
 }
 
 function refusalAt(error: unknown, index: number): unknown {

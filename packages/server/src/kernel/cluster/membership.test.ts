@@ -39,14 +39,14 @@ function createMoody() {
 
 function createMember(name: string, directory: Directory, clock: FakeClock, settings = {}) {
   const lost: number[] = []
+  const log = createRecordedLog()
   const membership = new Membership({
-    ...{ directory, clock, leaseMs },
-    log: createRecordedLog(),
+    ...{ directory, clock, leaseMs, log },
     node: { node_id: name, boot_id: `bt1-${name}`, version: '1.0.0', settings },
     load: () => ({ rooms: 1, connections: 2 }),
     onLost: () => void lost.push(clock.monotonicMs()),
   })
-  return { membership, lost }
+  return { membership, lost, log }
 }
 
 test('[R-CL-2] a lease is held for two thirds of its life, from before it was asked for', async () => {
@@ -72,7 +72,7 @@ test('[R-CL-2] a boot is gone once it was seen without a renewal for the life of
   const shared = createMemoryDirectory()
   const { directory, fail } = createMoody()
   const silent = createMember('a', shared, clock).membership
-  const watching = createMember('b', shared, clock).membership
+  const { membership: watching, log } = createMember('b', shared, clock)
   await silent.start()
   await watching.start()
   await clock.advance(leaseMs)
@@ -90,8 +90,17 @@ test('[R-CL-2] a boot is gone once it was seen without a renewal for the life of
   await clock.advance(leaseMs / 3 + 1)
   expect(watching.isThere('bt1-c')).toBe(false)
   expect(watching.gone()).toMatchObject([{ boot_id: 'bt1-c', renewals: 1 }])
+  const saidGone = ({ lines }: typeof log) => lines.map(({ fields }) => fields.gone_node_id)
+  expect(saidGone(log)).toEqual(['c'])
+  // Who comes later has never seen it alive.
+  const late = createMember('d', shared, clock)
+  await late.membership.start()
+  await clock.advance(leaseMs * 2)
+  expect(late.membership.isThere('bt1-c')).toBe(false)
+  expect(saidGone(late.log)).toEqual([])
+  await late.membership.stop()
   // Its slot stays its own for ten minutes.
-  await clock.advance(580_000)
+  await clock.advance(580_000 - leaseMs * 2)
   expect(watching.nodes()).toHaveLength(2)
   await clock.advance(20_000)
   expect(watching.nodes()).toHaveLength(1)

@@ -206,23 +206,25 @@ export class Membership {
       this.#lastReadMs !== undefined &&
       askedMs - this.#lastReadMs <= 2 * this.#stepMs
     this.#lastReadMs = answeredMs
+    const isFirst = this.#boots.size === 0
     const known = new Set(rows.map(({ boot_id }) => boot_id))
     for (const bootId of this.#boots.keys()) if (!known.has(bootId)) this.#boots.delete(bootId)
-    for (const row of rows) this.#watch(row, { askedMs, answeredMs, isSteady })
+    for (const row of rows) this.#watch(row, { askedMs, answeredMs, isSteady, isFirst })
     this.#notify()
   }
 
-  #watch(row: NodeRow, read: { askedMs: number; answeredMs: number; isSteady: boolean }): void {
+  #watch(row: NodeRow, read: Reading): void {
     const before = this.#boots.get(row.boot_id)
     const isSame = before !== undefined && before.row.renewals === row.renewals
     const sinceMs = isSame && read.isSteady ? before.sinceMs : read.answeredMs
     const firstSeenMs = isSame ? before.firstSeenMs : read.answeredMs
     const isSilent = read.askedMs - sinceMs >= this.#deps.leaseMs
     const isGone = row.boot_id !== this.bootId && isSame && (before.isGone || isSilent)
-    if (isGone && !before?.isGone) {
+    const wasThere = before === undefined ? !read.isFirst : before.wasThere || !isSame
+    if (isGone && !before?.isGone && wasThere) {
       this.#deps.log.warn('a node is gone', { gone_node_id: row.node_id, slot: row.slot })
     }
-    this.#boots.set(row.boot_id, { row, sinceMs, firstSeenMs, isGone })
+    this.#boots.set(row.boot_id, { row, sinceMs, firstSeenMs, wasThere, isGone })
   }
 
   /** A reading has failed: nobody was seen to be silent since the one before. */
@@ -285,12 +287,22 @@ export class ClusterMismatch extends Error {
   override readonly name = 'ClusterMismatch'
 }
 
+type Reading = {
+  askedMs: number
+  answeredMs: number
+  isSteady: boolean
+  /** What it finds may have ended long ago. */
+  isFirst: boolean
+}
+
 type Watched = {
   row: NodeRow
   /** Since when it was read again and again without a renewal. */
   sinceMs: number
   /** When this renewal was first seen. */
   firstSeenMs: number
+  /** It has come, or renewed, after the first reading. */
+  wasThere: boolean
   isGone: boolean
 }
 

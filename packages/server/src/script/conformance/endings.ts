@@ -46,7 +46,7 @@ export const errors: readonly ErrorScenario[] = [
   {
     title: 'what a feature refuses names the line that waits',
     call: ['wallet.adjust', ['nobody', 'gold', 1]],
-    reason: 'not found',
+    reason: 'no such account',
     mark: '@call',
     trusted: true,
   },

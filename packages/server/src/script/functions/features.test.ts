@@ -57,9 +57,9 @@ describe('what scripts ask of the features', () => {
   it('[S-API-1] raises refusals with code, index and reason, and hides what broke', async () => {
     const failures: [Error, string, string][] = [
       [refuse.invalid('id must be short'), 'invalid_argument', 'id must be short'],
-      [refuse.notFound('no such tournament: x'), 'not_found', 'tournaments.get: not found'],
+      [refuse.notFound('no such x'), 'not_found', 'tournaments.get: no such x'],
       [refuse.conflict('it takes no entrants now'), 'conflict', 'it takes no entrants now'],
-      [refuse.forbidden('not yours: x'), 'forbidden', 'tournaments.get: forbidden'],
+      [refuse.forbidden('not yours'), 'forbidden', 'tournaments.get: not yours'],
       [
         refuse.runtimeUnavailable('it is being built'),
         'unavailable',

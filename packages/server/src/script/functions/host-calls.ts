@@ -75,16 +75,15 @@ function refusalOf(name: string, error: unknown): Refusal {
   return index === undefined ? refusal : { ...refusal, index }
 }
 
-function failureRefusal(name: string, { code, text }: Failure): Refusal {
+function failureRefusal(name: string, { code, text, message }: Failure): Refusal {
   switch (code) {
     case 'invalid_request':
       return { code: 'invalid_argument', message: text ?? `${name}: an argument is not valid` }
     case 'conflict':
       return { code, message: text ?? `${name}: ${code}` }
     case 'not_found':
-      return { code, message: `${name}: ${text ?? 'not found'}` }
     case 'forbidden':
-      return { code, message: `${name}: forbidden` }
+      return { code, message: `${name}: ${text ?? message}` }
     case 'runtime_unavailable':
       return unavailable(name)
     case 'deadline_exceeded':
