@@ -31,7 +31,8 @@ const samples: readonly unknown[] = [
 /** What fills a member, and what is hardly there. */
 const plain: { readonly [kind: string]: readonly [full: unknown, bare: unknown] } = {
   text: ['ö 😀', ''],
-  number: [7, 0],
+  number: [7.5, 0],
+  integer: [7, 0],
   int64: [9_007_199_254_740_993n, -(2n ** 63n)],
   boolean: [true, false],
   bytes: [Uint8Array.of(0, 255), new Uint8Array()],

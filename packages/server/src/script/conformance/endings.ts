@@ -7,7 +7,8 @@ type ErrorScenario = {
   readonly title: string
   readonly call: Call
   readonly reason: string
-  readonly mark: '@throw' | '@call'
+  /** Of what is wrong with a reply no line is known. */
+  readonly mark: '@throw' | '@call' | undefined
   /** What it calls is of the trusted tier. */
   readonly trusted?: true
 }
@@ -49,6 +50,18 @@ export const errors: readonly ErrorScenario[] = [
     reason: 'no such account',
     mark: '@call',
     trusted: true,
+  },
+  {
+    title: 'a reply that is no JSON is said by its place',
+    call: ['own.odd', []],
+    reason: 'the reply: hp[1] is NaN, which is no JSON',
+    mark: undefined,
+  },
+  {
+    title: 'an argument that is no JSON is said by its place',
+    call: ['own.odd_argument', []],
+    reason: 'json.encode: hp[1] is NaN, which is no JSON',
+    mark: '@call',
   },
 ]
 

@@ -27,6 +27,8 @@ const own = {
     await guildhall.sleep(1)
     own.throw(text)
   },
+  odd: () => ({ hp: [1, NaN] }),
+  odd_argument: () => guildhall.json.encode(own.odd()), // @call
   loop() {
     for (began = guildhall.now_ms(); ; ) ended = guildhall.now_ms()
   },
@@ -115,6 +117,10 @@ function own.throw(text)
 end
 function own.inside(text) own.throw(text) end
 function own.later(text) guildhall.sleep(1) own.throw(text) end
+function own.odd() return { hp = { 1, 0 / 0 } } end
+function own.odd_argument()
+  return (json.encode(own.odd())) -- @call
+end
 function own.loop()
   began = guildhall.now_ms()
   while true do ended = guildhall.now_ms() end
@@ -203,9 +209,9 @@ class Own:
     def throw(self, text):
         raise RuntimeError(text) # @throw
     def inside(self, text): self.throw(text)
-    async def later(self, text):
-        await guildhall.sleep(1)
-        self.throw(text)
+    async def later(self, text): await guildhall.sleep(1); self.throw(text)
+    def odd(self): return {"hp": [1, float("nan")]}
+    def odd_argument(self): return json.encode(self.odd()) # @call
     def loop(self, *_):
         global began, ended
         began = guildhall.now_ms()

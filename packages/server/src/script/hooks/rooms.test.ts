@@ -387,11 +387,16 @@ async def add(ctx, request):
   it('[R-MM-18] asks nobody where the script has no such hook, and fails with the handler', async () => {
     const without = await script('guildhall.on_join(() => {})')
     expect(without.host.game.ticketAdd(player(1), request)).toBeUndefined()
-    for (const body of ['throw new Error("no")', 'for (;;);', 'guildhall.fail("no")']) {
-      const { host } = await script(`guildhall.on_matchmaker_add(() => { ${body} })`, {
+    for (const [body, reason] of [
+      ['throw { code: "no" }', 'thrown: {"code":"no"}'],
+      ['for (;;);', undefined],
+      ['guildhall.fail("no")', 'guildhall.fail: no (this handler answers by what it returns)'],
+    ]) {
+      const { host, lines } = await script(`guildhall.on_matchmaker_add(() => { ${body} })`, {
         config: { deadline_ms: 50 },
       })
       expect(await host.game.ticketAdd(player(1), request), body).toEqual({ status: 'failed' })
+      expect(lines('warn').at(-1)?.fields?.reason).toBe(reason)
     }
   })
 })

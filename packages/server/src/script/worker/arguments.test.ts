@@ -7,9 +7,9 @@ const copy = (name: ScriptFunctionName, ...given: unknown[]) =>
 
 it('[S-API-32] bytes are refused before the node walks them, where no argument has a place', () => {
   const bytes = new Uint8Array(524_288)
-  expect(() => copy('storage_list', null, 'c', bytes)).toThrow('bytes cannot be an argument')
-  expect(() => copy('storage_write_many', [bytes])).toThrow('bytes cannot be an argument')
-  expect(() => copy('http.fetch', bytes)).toThrow('bytes cannot be an argument')
+  expect(() => copy('storage_list', null, 'c', bytes)).toThrow('options is bytes')
+  expect(() => copy('storage_write_many', [bytes])).toThrow('ops[0] is bytes')
+  expect(() => copy('http.fetch', bytes)).toThrow('request is bytes')
   expect(copy('http.fetch', { url: 'x', body: bytes })).toEqual([{ url: 'x', body: bytes }])
 })
 

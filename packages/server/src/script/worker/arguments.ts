@@ -1,6 +1,7 @@
 import { int64Max, int64Min, type ScriptFunction } from '@guildhall/contract'
 import { takesBytes } from '../functions/shapes.ts'
-import { GuildhallError, invalidArgument } from './errors.ts'
+import { invalidArgument } from './errors.ts'
+import { inside, replyRefusal, said, UnfitValue } from './unfit-value.ts'
 
 /** A value of the script as it leaves the worker: JSON with bigint and bytes. */
 export type Plain =
@@ -41,11 +42,11 @@ export function copyArguments(
   const { args, operations } = row
   const copier = new Copier(row)
   const listAt = operations === undefined ? -1 : keys(args).indexOf(operations)
+  const copied: Plain[] = []
   try {
     let count = given.length
     // Trailing arguments that are undefined were not given.
     while (count > 0 && given[count - 1] === undefined) count -= 1
-    const copied: Plain[] = []
     for (let n = 0; n < count; n += 1) {
       const argument = given[n]
       const isList = n === listAt && isArray(argument)
@@ -53,7 +54,7 @@ export function copyArguments(
     }
     return copied
   } catch (error) {
-    const text = error instanceof GuildhallError ? error.message : 'an argument cannot be read'
+    const text = said(error, keys(args)[copied.length]) ?? 'an argument cannot be read'
     throw invalidArgument(`${name}: ${text}`, copier.index)
   }
 }
@@ -63,49 +64,71 @@ export function copyJson(name: string, value: unknown): Plain {
   try {
     return new Copier().copy(value, 0)
   } catch (error) {
-    if (error instanceof GuildhallError) throw invalidArgument(`${name}: ${error.message}`)
-    throw invalidArgument(`${name}: the value cannot be read`)
+    throw invalidArgument(`${name}: ${said(error) ?? 'the value cannot be read'}`)
   }
 }
 
 /**
- * Refuses what `json.encode` refuses, except members that are undefined: they are left out.
+ * Refuses in an RPC's reply what `json.encode` refuses, except members that are undefined: they are
+ * left out.
  *
  * @throws GuildhallError `invalid_argument`
  */
-export function expectJson(value: unknown, level = 0): void {
+export function expectReply(value: unknown): void {
+  try {
+    expectJson(value, 0)
+  } catch (error) {
+    throw replyRefusal(error)
+  }
+}
+
+function expectJson(value: unknown, level: number): void {
   switch (typeof value) {
     case 'boolean':
+      return
     case 'bigint':
+      expectInt64(value)
       return
     case 'string':
       expectText(value)
       return
     case 'number':
-      if (!isFiniteNumber(value)) throw invalidArgument('a number must be finite')
+      if (!isFiniteNumber(value)) throw new UnfitValue(`is ${value}, which is no JSON`)
       return
     case 'object':
       if (value !== null) expectJsonObject(value, level)
       return
     default:
-      throw invalidArgument(`${typeof value} is no JSON`)
+      throw new UnfitValue(`is a ${typeof value}, which is no JSON`)
   }
 }
 
 function expectJsonObject(value: object, level: number): void {
   if (level >= levelsMax) throw invalidArgument('a value has more than 64 levels')
-  if (isArray(value)) {
-    for (let n = 0; n < value.length; n += 1) expectJson(value[n], level + 1)
-    return
+  const isList = isArray(value)
+  if (!isList) {
+    if ('toJSON' in value && typeof value.toJSON === 'function') return
+    expectPlain(value)
   }
-  if ('toJSON' in value && typeof value.toJSON === 'function') return
+  let at: string | number = 0
+  try {
+    if (isList) for (at = 0; at < value.length; at += 1) expectJson(value[at], level + 1)
+    else {
+      for (at of keys(value)) {
+        expectText(at)
+        const member: unknown = Reflect.get(value, at)
+        if (member !== undefined) expectJson(member, level + 1)
+      }
+    }
+  } catch (error) {
+    throw inside(at, error)
+  }
+}
+
+/** A Map, a Promise that was not awaited and the like have nothing in them to copy. */
+function expectPlain(value: object): void {
   const kind = kindOf(value)
-  if (kind !== '[object Object]') throw invalidArgument(`${kind} is no JSON`)
-  for (const name of keys(value)) {
-    expectText(name)
-    const member: unknown = Reflect.get(value, name)
-    if (member !== undefined) expectJson(member, level + 1)
-  }
+  if (kind !== '[object Object]') throw new UnfitValue(`is ${kind}, which is no JSON`)
 }
 
 /**
@@ -136,13 +159,13 @@ function writeBigInt(_name: string, value: unknown): unknown {
 
 function expectInt64(value: bigint): void {
   if (value < int64Min || value > int64Max) {
-    throw invalidArgument('an integer is beyond 64 bits')
+    throw new UnfitValue('is an integer beyond 64 bits')
   }
 }
 
 /** A lone surrogate is no character, and has no UTF-8. */
 export function expectText(text: string): void {
-  if (!Reflect.apply(isWellFormed, text, [])) throw invalidArgument('a text has a lone surrogate')
+  if (!Reflect.apply(isWellFormed, text, [])) throw new UnfitValue('has a lone surrogate')
 }
 
 /** Copies the values of one call. */
@@ -165,9 +188,13 @@ class Copier {
   copyOperations(list: readonly unknown[]): Plain[] {
     this.#count(list.length)
     const copied: Plain[] = []
-    for (let n = 0; n < list.length; n += 1) {
-      this.index = n
-      copied[n] = this.copy(list[n], 1) ?? null
+    try {
+      for (let n = 0; n < list.length; n += 1) {
+        this.index = n
+        copied[n] = this.copy(list[n], 1) ?? null
+      }
+    } catch (error) {
+      throw inside(copied.length, error)
     }
     this.index = undefined
     return copied
@@ -176,7 +203,7 @@ class Copier {
   copy(value: unknown, level: number): Plain {
     switch (typeof value) {
       case 'undefined':
-        if (this.#row === undefined) throw invalidArgument('undefined is no JSON')
+        if (this.#row === undefined) throw new UnfitValue('is undefined, which is no JSON')
         return value
       case 'boolean':
         return value
@@ -185,7 +212,7 @@ class Copier {
         this.#count(value.length)
         return value
       case 'number':
-        if (!isFiniteNumber(value)) throw invalidArgument('a number must be finite')
+        if (!isFiniteNumber(value)) throw new UnfitValue(`is ${value}, which is no JSON`)
         return value
       case 'bigint':
         expectInt64(value)
@@ -193,7 +220,7 @@ class Copier {
       case 'object':
         return value === null ? null : this.#copyObject(value, level)
       default:
-        throw invalidArgument(`a ${typeof value} cannot be an argument`)
+        throw new UnfitValue(`is a ${typeof value}, which is no JSON`)
     }
   }
 
@@ -203,49 +230,64 @@ class Copier {
   }
 
   #copyObject(value: object, level: number): Plain {
-    if (level >= levelsMax) throw invalidArgument('an argument has more than 64 levels')
+    if (level >= levelsMax) throw invalidArgument('a value has more than 64 levels')
     if (value instanceof Uint8Array) {
-      if (this.#row === undefined) throw invalidArgument('bytes are no JSON')
+      if (this.#row === undefined) throw bytesAreNoJson()
       this.#count(value.length)
       this.#expectBytes(this.#row, level)
       return new Uint8Array(value)
     }
     if (isArray(value)) {
       this.#count(value.length)
-      const items: Plain[] = []
-      for (let n = 0; n < value.length; n += 1) items[n] = this.copy(value[n], level + 1) ?? null
-      return items
+      return this.#copyItems(value, level)
     }
     if ('toJSON' in value && typeof value.toJSON === 'function') {
       return this.copy(value.toJSON(), level + 1)
     }
-    // A Map, a Promise that was not awaited and the like have nothing in them to copy.
-    const kind = kindOf(value)
-    if (kind !== '[object Object]') throw invalidArgument(`${kind} cannot be an argument`)
+    expectPlain(value)
     return this.#copyMembers(value, level)
+  }
+
+  #copyItems(value: readonly unknown[], level: number): Plain[] {
+    const items: Plain[] = []
+    try {
+      for (let n = 0; n < value.length; n += 1) items[n] = this.copy(value[n], level + 1) ?? null
+    } catch (error) {
+      throw inside(items.length, error)
+    }
+    return items
   }
 
   /** The node would look at each of them as at a member of an object. */
   #expectBytes(row: Pick<ScriptFunction, 'args'>, level: number): void {
     this.#takesBytes ??= takesBytes(row)
-    if (level === 0 || !this.#takesBytes) throw invalidArgument('bytes cannot be an argument')
+    if (level === 0 || !this.#takesBytes) throw bytesAreNoJson()
   }
 
   #copyMembers(value: object, level: number): Plain {
     const members: { [name: string]: Plain } = {}
-    for (const name of keys(value)) {
-      expectText(name)
-      this.#count(name.length)
-      const member = this.copy(Reflect.get(value, name), level + 1)
-      if (member === undefined) continue
-      // A member called __proto__ is one like any other.
-      Object.defineProperty(members, name, {
-        value: member,
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      })
+    let name = ''
+    try {
+      for (name of keys(value)) {
+        expectText(name)
+        this.#count(name.length)
+        const member = this.copy(Reflect.get(value, name), level + 1)
+        if (member === undefined) continue
+        // A member called __proto__ is one like any other.
+        Object.defineProperty(members, name, {
+          value: member,
+          enumerable: true,
+          writable: true,
+          configurable: true,
+        })
+      }
+    } catch (error) {
+      throw inside(name, error)
     }
     return members
   }
+}
+
+function bytesAreNoJson(): UnfitValue {
+  return new UnfitValue('is bytes, which are no JSON')
 }

@@ -33,7 +33,7 @@ export class Interrupted extends Error {
 
 /** What `guildhall.fail` raises. */
 export class FailSignal extends Error {
-  override readonly name = 'FailSignal'
+  override readonly name = 'guildhall.fail'
   readonly #text: string
   readonly #more: string
 

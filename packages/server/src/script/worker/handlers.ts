@@ -3,7 +3,7 @@ import { parseExact } from '@guildhall/contract'
 import type { CallRecord } from '../wire/call-records.ts'
 import { hookCode, hooksByCode } from '../wire/hooks.ts'
 import { limits } from '../wire/limits.ts'
-import { copyJson, expectJson, toJson } from './arguments.ts'
+import { copyJson, expectReply, toJson } from './arguments.ts'
 import { context, messageContext, rpcContext } from './contexts.ts'
 import { type Ending, noReply, status, timedOut, tooLarge } from './endings.ts'
 import type { Engine } from './engines/engine.ts'
@@ -105,12 +105,14 @@ export function errorEnding(
   { engine, output }: { engine: Pick<Engine, 'describe'>; output: Output },
 ): Ending {
   if (error instanceof Interrupted) return timedOut
-  const chosen = call && mayFail(call) ? FailSignal.read(error) : undefined
-  if (chosen !== undefined) {
+  const chosen = FailSignal.read(error)
+  if (chosen !== undefined && call && mayFail(call)) {
     const { text, more } = chosen
     return { status: status.failed_with_text, length: output.place(more), text }
   }
-  return { status: status.error, length: 0, text: errorText(engine.describe(error)) }
+  const place = engine.describe(error)
+  if (chosen !== undefined) place.message += ' (this handler answers by what it returns)'
+  return { status: status.error, length: 0, text: errorText(place) }
 }
 
 /** Whether the node waits for the state of a room. */
@@ -122,7 +124,7 @@ export function isStateMade({ hook }: CallRecord): boolean {
 function encodeReply(value: unknown): Uint8Array | string | undefined {
   if (value === undefined || value === null) return undefined
   if (value instanceof Uint8Array || typeof value === 'string') return value
-  expectJson(value)
+  expectReply(value)
   const text = toJson(value)
   if (typeof text !== 'string') throw new TypeError('the reply is neither bytes, text nor JSON')
   return text

@@ -27,6 +27,7 @@ function start(definition: object, guest?: GuestStates) {
 }
 
 it.each([
+  ['is no JSON', state_create, () => ({ hp: Number.NaN }), /hp is NaN/],
   ['is too large', state_create, () => ({ text: 'x'.repeat(2_000) }), /bytes/],
   ['is given up', state_create, () => new Promise((made) => setTimeout(made)), undefined],
   ['throws', state_restore, () => Promise.reject(new Error('no')), /no/],
@@ -35,7 +36,8 @@ it.each([
   const kept = new Map<number, unknown>()
   const guest: GuestStates = {
     read: (id) => kept.get(id),
-    write: (id, state) => void kept.set(id, state),
+    // As it crosses into an engine.
+    write: (id, state) => void kept.set(id, JSON.parse(JSON.stringify(state))),
     forget: (id) => void kept.delete(id),
     view: () => null,
     own: () => null,

@@ -12,7 +12,7 @@ import { memberContext, memberOf, pairOf, payloadOf, withPayload } from './paylo
 import { createFaces } from './room-face.ts'
 import type { RoomMember } from './room-followers.ts'
 import { StateBudget } from './state-budget.ts'
-import { StateProblem } from './state-copy.ts'
+import { StateCopy, StateProblem } from './state-copy.ts'
 import { type StateLabel, StateRoom, type StateRoomIdentity } from './state-room.ts'
 import { StateSyncs } from './state-syncs.ts'
 import { reportTwice, reportUntracked } from './tested-states.ts'
@@ -310,6 +310,8 @@ export class StateRooms {
   #begin(room: StateRoom, state: unknown, label: StateLabel): void {
     // The node has given up one that took too long.
     if (this.#making.get(room.room_id) !== room) return
+    // On its way back into an engine that has copies, NaN would be null.
+    if (room.definition.guest !== undefined) new StateCopy().update(state)
     room.setState(state)
     room.takeState()
     room.acceptState()

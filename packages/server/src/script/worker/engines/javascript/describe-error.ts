@@ -16,7 +16,7 @@ export type ScriptPlaces = {
  */
 export function describeError(error: unknown, places: ScriptPlaces): ErrorPlace {
   try {
-    if (!(error instanceof Error)) return { message: cut(`thrown: ${String(error)}`) }
+    if (!(error instanceof Error)) return { message: cut(`thrown: ${textOf(error)}`) }
     const message = cut(`${String(error.name)}: ${String(error.message)}`)
     const frames = framesIn(String(error.stack), places)
     const [top] = frames
@@ -27,6 +27,12 @@ export function describeError(error: unknown, places: ScriptPlaces): ErrorPlace 
   } catch {
     return { message: 'an error that cannot be read' }
   }
+}
+
+/** An object that has no words of its own, e.g. `{ code, message }`, as JSON. */
+function textOf(thrown: unknown): string {
+  const text = String(thrown)
+  return text.startsWith('[object ') ? (JSON.stringify(thrown) ?? text) : text
 }
 
 const placeIn = /^([^\s():]+):(\d+)(?::(\d+))?/

@@ -5,7 +5,8 @@ import {
   type Plan,
   planFunction,
 } from '../../conversions/plans.ts'
-import { FailSignal, GuildhallError, Interrupted } from '../../errors.ts'
+import { FailSignal, GuildhallError, Interrupted, invalidArgument } from '../../errors.ts'
+import { said } from '../../unfit-value.ts'
 import type { EngineDeps } from '../engine.ts'
 import type { Guest } from '../guest.ts'
 import { createPace, type Pace } from '../pace.ts'
@@ -207,9 +208,18 @@ export class LuaMachine {
       const isFunction = handler !== undefined && lua._lua_type(L, n + 1) === luaType.function
       args[n] = isFunction
         ? this.#handlerAt(L, n + 1, handler)
-        : this.values.read(L, n + 1, plan.args[n] ?? anyPlan)
+        : this.#argument(L, n + 1, plan.args[n])
     }
     return args
+  }
+
+  #argument(L: State, index: number, plan: FunctionPlan['args'][number] | undefined): unknown {
+    try {
+      return this.values.read(L, index, plan ?? anyPlan)
+    } catch (error) {
+      const text = said(error, plan?.name)
+      throw text === undefined ? error : invalidArgument(text)
+    }
   }
 
   #handlerAt(L: State, index: number, plan: HandlerPlan): unknown {

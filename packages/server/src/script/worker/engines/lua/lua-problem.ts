@@ -1,6 +1,6 @@
 import type { LoadProblem } from '../../../process/load-error.ts'
 import { limits } from '../../../wire/limits.ts'
-import type { ErrorPlace } from '../../errors.ts'
+import { type ErrorPlace, FailSignal } from '../../errors.ts'
 
 /** What a script raised, with its place as far as it is known. */
 export class LuaProblem extends Error {
@@ -17,7 +17,7 @@ export class LuaProblem extends Error {
 
 /** Message and place of an error that left a handler, or of one of the host's own. */
 export function describeProblem(error: unknown): ErrorPlace & LoadProblem {
-  if (!(error instanceof Error)) return { message: String(error) }
+  if (!(error instanceof Error) || error instanceof FailSignal) return { message: String(error) }
   const message = cut(error.message)
   if (!(error instanceof LuaProblem) || error.file === undefined) return { message }
   const { file, line } = error

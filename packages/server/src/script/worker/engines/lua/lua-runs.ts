@@ -1,6 +1,7 @@
 import { type HandlerPlan, jsonPlan, taskPlan } from '../../conversions/plans.ts'
 import type { Invocation } from '../../invocation.ts'
 import type { Handler } from '../../registry.ts'
+import { replyRefusal } from '../../unfit-value.ts'
 import type { EngineDeps } from '../engine.ts'
 import type { Guest } from '../guest.ts'
 import { type LuaMachine, waitsAddress } from './lua-machine.ts'
@@ -113,6 +114,8 @@ export function createLuaRuns(
     const { state, plan, ref } = run
     try {
       return plan.answer && values.read(state, -1, plan.answer)
+    } catch (error) {
+      throw replyRefusal(error)
     } finally {
       lua._lua_settop(state, 0)
       run.settle = undefined

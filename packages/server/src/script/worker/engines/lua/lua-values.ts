@@ -3,6 +3,7 @@ import { charsMax } from '../../arguments.ts'
 import { jsonPlan, type Plan } from '../../conversions/plans.ts'
 import { invalidArgument } from '../../errors.ts'
 import { HostMap } from '../../host-map.ts'
+import { inside, UnfitValue } from '../../unfit-value.ts'
 import { type LuaModule, luaType, registryIndex, type State } from './lua-module.ts'
 
 /** What the values of Lua are made of and read by. */
@@ -195,7 +196,7 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
     const bytes = bytesAt(L, index)
     // What cannot be few enough characters is not copied.
     if (bytes.length > 3 * charsMax) count(bytes.length)
-    if (!isUtf8(bytes)) throw invalidArgument('a text is not UTF-8')
+    if (!isUtf8(bytes)) throw new UnfitValue('is not UTF-8')
     const text = bytes.toString('utf8')
     count(text.length)
     return text
@@ -237,7 +238,7 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
   }
 
   function readTable(L: State, index: number, plan: Plan, level: number): unknown {
-    if (level >= levelsMax) throw invalidArgument('a table has more than 64 levels')
+    if (level >= levelsMax) throw invalidArgument('a value has more than 64 levels')
     if (lua._lua_checkstack(L, slotsPerLevel) === 0) throw invalidArgument('too many levels')
     const list: unknown[] = []
     const members: { [name: string]: unknown } = {}
@@ -250,16 +251,26 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
       const key = readKey(L, top - 1)
       if (typeof key === 'number') items += 1
       else named += 1
-      const inside = (typeof key === 'string' ? plan.members?.[key] : undefined) ?? plan.each
-      const value = readValue(L, top, inside ?? jsonPlan, level + 1)
+      const inner = (typeof key === 'string' ? plan.members?.[key] : undefined) ?? plan.each
+      const value = readInside(L, top, { key, plan: inner ?? jsonPlan, level: level + 1 })
       if (typeof key === 'number') list[key - 1] = value
       else setMember(members, key, value)
       lua._lua_settop(L, top - 1)
     }
     const isList = items > 0 || isMarked(L, at) || (plan.holds === 'list' && named === 0)
-    if (isList && named > 0) throw invalidArgument('a table has items and members')
-    if (list.length !== items) throw invalidArgument('a list has holes')
+    if (isList && named > 0) throw new UnfitValue('has items and members')
+    if (list.length !== items) throw new UnfitValue('is a list with holes')
     return isList ? list : members
+  }
+
+  type Inside = { key: string | number; plan: Plan; level: number }
+
+  function readInside(L: State, index: number, { key, plan, level }: Inside): unknown {
+    try {
+      return readValue(L, index, plan, level)
+    } catch (error) {
+      throw inside(typeof key === 'number' ? key - 1 : key, error)
+    }
   }
 
   function readKey(L: State, index: number): string | number {
@@ -267,7 +278,7 @@ export function createLuaValues({ lua, arrayMark, checkTime }: Deps): LuaValues 
     if (type === luaType.string) return readText(L, index)
     const key = lua._lua_isinteger(L, index) === 0 ? 0 : lua._lua_tonumberx(L, index, 0)
     if (type !== luaType.number || key < 1 || key > itemsMax) {
-      throw invalidArgument('a table has a key that is neither a text nor 1..n')
+      throw new UnfitValue('has a key that is neither a text nor 1..n')
     }
     return key
   }

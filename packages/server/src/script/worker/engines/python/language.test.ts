@@ -145,8 +145,15 @@ const calls = [
   ],
   ['guildhall.json.encode({"n": 2**62, "f": 3.0})', `b'{"n":4611686018427387904,"f":3}'`],
   ['guildhall.json.encode(ctx)[:10]', `b'{"sender":'`],
-  ['guildhall.json.encode(float("inf"))', 'invalid_argument: json.encode: a number must be finite'],
-  ['guildhall.json.encode(b"x")', 'invalid_argument: json.encode: bytes are no JSON'],
+  [
+    'guildhall.json.encode({"a": [float("inf")]})',
+    'invalid_argument: json.encode: a[0] is Infinity, which is no JSON',
+  ],
+  [
+    'guildhall.json.encode({"a": [print]})',
+    'invalid_argument: json.encode: a[0] is a builtin_function_or_method, which is no JSON',
+  ],
+  ['guildhall.json.encode(b"x")', 'invalid_argument: json.encode: it is bytes, which are no JSON'],
   [
     'guildhall.json.encode({1})',
     'invalid_argument: json.encode: a value has no form outside of Python',
@@ -167,7 +174,7 @@ const calls = [
     'invalid_argument: broadcast: there is no option nobody',
   ],
   ['guildhall.trace("x", lvl="info")', 'invalid_argument: trace: there is no argument lvl'],
-  ['guildhall.trace("\\ud800")', 'invalid_argument: trace: a text has a lone surrogate'],
+  ['guildhall.trace("\\ud800")', 'invalid_argument: trace: message has a lone surrogate'],
   [
     'guildhall.after(10, "not a function")',
     'invalid_argument: after: the second argument is not a function',

@@ -2,6 +2,7 @@ import type { ErrorPlace } from '../../errors.ts'
 import { FailSignal, GuildhallError, Interrupted, invalidArgument } from '../../errors.ts'
 import { expectHostCall, type StoppableCall } from '../../host-calls.ts'
 import type { Invocation } from '../../invocation.ts'
+import { replyRefusal, said } from '../../unfit-value.ts'
 import type { Engine, EngineDeps, Script } from '../engine.ts'
 import { createGuest, type Guest } from '../guest.ts'
 import { createPace } from '../pace.ts'
@@ -152,7 +153,7 @@ class PythonEngine implements Engine {
     const kind = reader.value()
     if (kind === answer.pending) return this.#suspend(run)
     if (kind === answer.failed) throw failureOf(reader, items - 1)
-    return reader.value()
+    return replyIn(reader)
   }
 
   #suspend(run: Run): unknown {
@@ -180,7 +181,7 @@ class PythonEngine implements Engine {
     this.#runs.delete(run.number)
     const items = reader.tuple()
     if (reader.value() === answer.failed) throw failureOf(reader, items - 1)
-    waiting?.settle.resolve(reader.value())
+    waiting?.settle.resolve(replyIn(reader))
   }
 
   #interrupted(run: Run): Interrupted {
@@ -254,7 +255,8 @@ class PythonEngine implements Engine {
     try {
       for (let n = 0; n < count; n += 1) args.push(asked.value())
     } catch (error) {
-      throw invalidArgument(`${entry.name}: ${error instanceof Error ? error.message : 'invalid'}`)
+      const text = said(error, nameAt(entry, args.length)) ?? 'an argument cannot be read'
+      throw invalidArgument(`${entry.name}: ${text}`)
     }
     if (entry.kind === 'hook') this.#register(entry.args, args)
     else if (entry.kind === 'room') this.#takeOfRoom(entry.name, args)
@@ -308,6 +310,18 @@ class PythonEngine implements Engine {
       (value) => settle(2, (writer) => writer.int(answer.ok).value(value ?? null)),
       (error: unknown) => settle(refusalItems, (writer) => writeRefusalItems(writer, error)),
     )
+  }
+}
+
+function nameAt(entry: Entry, index: number): string | undefined {
+  return entry.kind === 'function' ? entry.params[index] : undefined
+}
+
+function replyIn(reader: MarshalReader): unknown {
+  try {
+    return reader.value()
+  } catch (error) {
+    throw replyRefusal(error)
   }
 }
 

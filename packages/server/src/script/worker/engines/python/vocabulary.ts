@@ -18,7 +18,13 @@ export type Vocabulary = {
 
 /** What a script can call, as the worker does it. */
 export type Entry =
-  | { readonly kind: 'function'; readonly name: string; readonly fn: Fn; readonly taskAt: number }
+  | {
+      readonly kind: 'function'
+      readonly name: string
+      readonly fn: Fn
+      readonly taskAt: number
+      readonly params: readonly string[]
+    }
   | { readonly kind: 'room'; readonly name: string; readonly fn: Fn }
   | { readonly kind: 'hook'; readonly name: string; readonly fn: Fn; readonly args: ArgumentForms }
 
@@ -30,7 +36,8 @@ export function createVocabulary({ functions, hooks, guestRooms }: Surface): Voc
   const functionRows = functions.map(({ name, fn, row }) => {
     const plan = planFunction(row)
     const taskAt = rowShape(row).args.findIndex(({ shape }) => shape.kind === 'function')
-    const number = entries.push({ kind: 'function', name, fn, taskAt }) - 1
+    const params = plan.args.map((arg) => arg.name)
+    const number = entries.push({ kind: 'function', name, fn, taskAt, params }) - 1
     return {
       ...{ number, name, doc: row.doc, planned: row.planned === true },
       ...parameters(plan),

@@ -92,7 +92,7 @@ function plain(value, level) {
     case 'symbol': return { [mark]: 'xsymbol' }
   }
   if (value === null) return null
-  if (level > 64) throw refuse('an argument has more than 64 levels')
+  if (level > 64) throw refuse('a value has more than 64 levels')
   if (value instanceof Bytes) return { [mark]: 'b' + bytesText(value) }
   if (isArray(value)) {
     const items = []
@@ -103,10 +103,8 @@ function plain(value, level) {
   if (apply(toString, value, []) !== '[object Object]') return { [mark]: 'xobject' }
   const members = {}
   for (const name of keys(value)) {
-    const member = value[name]
-    if (member === undefined) continue
     defineProperty(members, name[0] === mark ? mark + name : name,
-      { value: plain(member, level + 1), enumerable: true })
+      { value: plain(value[name], level + 1), enumerable: true })
   }
   return members
 }
@@ -149,7 +147,7 @@ function errorOf(text, here) {
     return error
   }
   const error = new NativeError(said.message)
-  defineProperty(error, 'name', { value: 'FailSignal' })
+  defineProperty(error, 'name', { value: 'guildhall.fail' })
   apply(weakSet, signals, [error, said.signal])
   return error
 }
@@ -178,12 +176,17 @@ function fn(id, waiting) {
   }
 }
 
+function thrownText(thrown) {
+  const text = String(thrown)
+  return apply(slice, text, [0, 8]) === '[object ' ? stringify(thrown) ?? text : text
+}
+
 function described(error) {
   try {
     const signal = typeof error === 'object' && error !== null
       ? apply(weakGet, signals, [error]) : undefined
     const isError = error instanceof NativeError
-    const message = isError ? error.name + ': ' + error.message : 'thrown: ' + String(error)
+    const message = isError ? error.name + ': ' + error.message : 'thrown: ' + thrownText(error)
     const said = { message: cut(message, 4096) }
     if (!isError) return said
     return { ...said, stack: cut(String(error.stack), 4096), signal }
@@ -278,7 +281,11 @@ function roomDefiner(rooms) {
     return face
   }
   const own = {
-    '@read': (_, __, id) => stateOf(id),
+    '@read': (_, __, id) => {
+      const state = stateOf(id)
+      if (state === undefined) throw refuse('room.state: it is undefined, which is no JSON')
+      return state
+    },
     '@write': (_, state, id) => { apply(mapSet, states, [id, state]) },
     '@forget': (_, __, id) => { apply(mapDelete, states, [id]); apply(mapDelete, faces, [id]) },
   }

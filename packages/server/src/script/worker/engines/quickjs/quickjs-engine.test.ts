@@ -113,6 +113,8 @@ describe('a sandboxed script of TypeScript', () => {
         await null
         throw new Error('later')
       })
+      guildhall.on_rpc('thrown', () => { throw { code: 'no', message: 'gold' } })
+      guildhall.on_rpc('encode', () => guildhall.json.encode({ a: [{ b: undefined }] }))
     `)
     expect(await rpc('sync')).toBe('invalid_argument')
     expect(await rpc('wait')).toBe('forbidden')
@@ -120,10 +122,14 @@ describe('a sandboxed script of TypeScript', () => {
     expect(await rpc('fail')).toEqual({ error: 'no gold' })
     expect(await rpc('error')).toEqual({ error: 'RPC handler error' })
     expect(await rpc('later')).toEqual({ error: 'RPC handler error' })
+    expect(await rpc('thrown')).toEqual({ error: 'RPC handler error' })
+    expect(await rpc('encode')).toEqual({ error: 'RPC handler error' })
     const shown = lines('warn').map(({ fields }) => [fields?.at, fields?.reason])
     expect(shown).toEqual([
       ['main.mjs:6', 'Error: away'],
       ['main.mjs:9', 'Error: later'],
+      [undefined, 'thrown: {"code":"no","message":"gold"}'],
+      ['main.mjs:12', 'GuildhallError: json.encode: a[0].b is undefined, which is no JSON'],
     ])
   })
 

@@ -63,7 +63,7 @@ def run_handler(run, index, *args):
             if not task.done():
                 return _pending
             result = task.result()
-        return encode((OK, result))
+        return _reply(result)
     except BaseException as error:
         return _failure(error)
 
@@ -122,11 +122,18 @@ def go_off(run, number):
     return _ended(loop.go_on(run, loop.go_off, run, number))
 
 
+def _reply(result):
+    try:
+        return encode((OK, result))
+    except TypeError as error:
+        raise TypeError(f"the reply: {error}") from None
+
+
 def _ended(task):
     if task is None:
         return None
     try:
-        return encode((OK, task.result()))
+        return _reply(task.result())
     except BaseException as error:
         return _failure(error)
 

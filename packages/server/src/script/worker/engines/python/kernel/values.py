@@ -148,7 +148,27 @@ def _plain(value, level):
     if isinstance(value, Row):
         value = value.__dict__
     if isinstance(value, Mapping):
-        return {_plain(name, level): _plain(member, level + 1) for name, member in value.items()}
+        return {_plain(name, level): _inside(f".{name}", value[name], level) for name in value}
     if isinstance(value, (list, tuple)):
-        return [_plain(item, level + 1) for item in value]
-    raise TypeError(f"{type(value).__name__} is no value of JSON")
+        return [_inside(n, item, level) for n, item in enumerate(value)]
+    raise Unfit(f"is a {type(value).__name__}, which is no JSON")
+
+
+def _inside(step, value, level):
+    try:
+        return _plain(value, level + 1)
+    except Unfit as error:
+        error.where = (step if isinstance(step, str) else f"[{step}]") + error.where
+        raise
+
+
+class Unfit(TypeError):
+    """A value that cannot leave the script."""
+
+    where = ""
+
+    def __str__(self):
+        return f"{self.where.removeprefix('.') or 'it'} {self.args[0]}"
+
+
+Unfit.__module__, Unfit.__qualname__ = "builtins", "TypeError"

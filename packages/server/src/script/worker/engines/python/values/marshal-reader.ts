@@ -1,4 +1,5 @@
 import { invalidArgument } from '../../../errors.ts'
+import { inside, UnfitValue } from '../../../unfit-value.ts'
 import { code } from './marshal-writer.ts'
 
 /**
@@ -62,7 +63,7 @@ export class MarshalReader {
   #long(): number | bigint {
     const count = this.#view.getInt32(this.#take(4), true)
     const digits = Math.abs(count)
-    if (digits > digitsMax) throw invalidArgument('an integer is beyond 64 bits')
+    if (digits > digitsMax) throw new UnfitValue('is an integer beyond 64 bits')
     let value = 0n
     const at = this.#take(digits * 2)
     for (let n = digits - 1; n >= 0; n -= 1) {
@@ -96,14 +97,18 @@ export class MarshalReader {
     try {
       return decoder.decode(bytes.subarray(at, at + size))
     } catch {
-      throw invalidArgument('a text has a lone surrogate')
+      throw new UnfitValue('has a lone surrogate')
     }
   }
 
   #list(level: number): unknown[] {
     const size = this.#size()
     const items: unknown[] = []
-    for (let n = 0; n < size; n += 1) items.push(this.#inner(level))
+    try {
+      for (let n = 0; n < size; n += 1) items.push(this.#inner(level))
+    } catch (error) {
+      throw inside(items.length, error)
+    }
     return items
   }
 
@@ -112,12 +117,20 @@ export class MarshalReader {
     while (this.#bytes[this.#at] !== code.end) {
       const name = this.#inner(level)
       if (typeof name !== 'string') throw invalidArgument('a key is no text')
-      const value = this.#inner(level)
+      const value = this.#member(name, level)
       if (name !== '__proto__') members[name] = value
       else Object.defineProperty(members, name, { ...plainProperty, value })
     }
     this.#at += 1
     return members
+  }
+
+  #member(name: string, level: number): unknown {
+    try {
+      return this.#inner(level)
+    } catch (error) {
+      throw inside(name, error)
+    }
   }
 
   #inner(level: number): unknown {
