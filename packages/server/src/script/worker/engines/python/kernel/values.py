@@ -148,7 +148,7 @@ def _plain(value, level):
     if isinstance(value, Row):
         value = value.__dict__
     if isinstance(value, Mapping):
-        return {_plain(name, level): _inside(f".{name}", value[name], level) for name in value}
+        return {_plain(name, level): _inside(name, each, level) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_inside(n, item, level) for n, item in enumerate(value)]
     raise Unfit(f"is a {type(value).__name__}, which is no JSON")
@@ -158,7 +158,7 @@ def _inside(step, value, level):
     try:
         return _plain(value, level + 1)
     except Unfit as error:
-        error.where = (step if isinstance(step, str) else f"[{step}]") + error.where
+        error.where = (f".{step}" if isinstance(step, str) else f"[{step}]") + error.where
         raise
 
 
