@@ -60,7 +60,7 @@ export const errors: readonly ErrorScenario[] = [
   {
     title: 'an argument that is no JSON is said by its place',
     call: ['own.odd_argument', []],
-    reason: 'json.encode: hp[1] is NaN, which is no JSON',
+    reason: 'json.encode: value.hp[1] is NaN, which is no JSON',
     mark: '@call',
   },
 ]

@@ -27,7 +27,8 @@ export function checkedArguments(
 ): { [argument: string]: unknown } {
   const names = Object.keys(row.args)
   if (given.length > names.length) {
-    throw refuse.invalid(`${name}: there are at most ${names.length} arguments`)
+    const most = names.length === 1 ? '1 argument' : `${names.length} arguments`
+    throw refuse.invalid(`${name}: it takes at most ${most}`)
   }
   const named = Object.fromEntries(names.map((argument, index) => [argument, given[index]]))
   try {

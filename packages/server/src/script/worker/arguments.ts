@@ -60,11 +60,11 @@ export function copyArguments(
 }
 
 /** A JSON value of the script: like an argument, but without bytes and anything undefined. */
-export function copyJson(name: string, value: unknown): Plain {
+export function copyJson(name: string, value: unknown, argument = ''): Plain {
   try {
     return new Copier().copy(value, 0)
   } catch (error) {
-    throw invalidArgument(`${name}: ${said(error) ?? 'the value cannot be read'}`)
+    throw invalidArgument(`${name}: ${said(error, argument) ?? 'the value cannot be read'}`)
   }
 }
 

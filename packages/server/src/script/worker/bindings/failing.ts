@@ -31,7 +31,7 @@ function moreOf(options: unknown): string {
   if (typeof given !== 'string' || !/^[a-z0-9_.]{1,64}$/.test(given)) {
     throw invalidArgument('fail: code must be 1 to 64 of a to z, 0 to 9, "_" and "."')
   }
-  const json = toJson(copyJson('fail: data', data ?? null)) ?? 'null'
+  const json = toJson(copyJson('fail', data ?? null, 'data')) ?? 'null'
   if (Buffer.byteLength(json) > limits.failDataBytes) {
     throw invalidArgument('fail: data must be at most 4096 bytes of JSON')
   }

@@ -11,7 +11,7 @@ const levelsMax = 64
 /** `json.encode` and `json.decode`, which are the same in every language. */
 export const jsonBindings = {
   'json.encode': (value: unknown): Uint8Array =>
-    encoder.encode(toJson(copyJson('json.encode', value)) ?? 'null'),
+    encoder.encode(toJson(copyJson('json.encode', value, 'value')) ?? 'null'),
   'json.decode'(body: unknown): unknown {
     if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
       throw invalidArgument('json.decode: body must be bytes or a string')

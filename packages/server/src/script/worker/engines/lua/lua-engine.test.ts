@@ -53,7 +53,11 @@ describe('a script of Lua', () => {
         return codes
       end)
       guildhall.on_rpc("reply", function(ctx, name) return tables[name] end)
+      guildhall.on_rpc("said", function()
+        return select(2, pcall(guildhall.json.encode, { a = { "\\xff" } })).message
+      end)
     `)
+    expect(await rpc('said')).toBe('json.encode: value.a[0] is not UTF-8')
     const names = ['mixed', 'holes', 'from_zero', 'boolean', 'fraction', 'round', 'far']
     const all = [...names, 'inside', 'fn', 'thread']
     expect(JSON.parse(String(await rpc('encode')))).toEqual(

@@ -100,7 +100,7 @@ export async function createLuaEngine(deps: EngineDeps): Promise<Engine> {
     }
     for (const { name, fn, row } of functions) {
       const plan = planFunction(row)
-      place(name, { plan, waits: row.runs === 'node', fn, handler: taskPlan })
+      place(name, { name, plan, waits: row.runs === 'node', fn, handler: taskPlan })
     }
     lua._lua_getfield(L, -1, machine.values.nameAddress(L, 'json'))
     lua._lua_pushlightuserdata(L, nullAddress)

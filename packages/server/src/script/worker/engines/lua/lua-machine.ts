@@ -16,6 +16,8 @@ import { createLuaValues, type LuaValues } from './lua-values.ts'
 
 /** A function of the host as scripts call it. */
 export type HostFunction = {
+  /** Of one whose arguments have names. */
+  readonly name?: string
   readonly plan: FunctionPlan
   /** Whether the handler waits for what it returns. */
   readonly waits: boolean
@@ -200,25 +202,28 @@ export class LuaMachine {
     return lua._lua_yieldk(L, 1, lua._lua_tonumberx(L, firstUpvalue, 0), this.#continue)
   }
 
-  #arguments(L: State, { plan, handler }: HostFunction): unknown[] {
+  #arguments(L: State, called: HostFunction): unknown[] {
     const { lua } = this
+    const { handler } = called
     const count = lua._lua_gettop(L)
     const args: unknown[] = []
     for (let n = 0; n < count; n += 1) {
       const isFunction = handler !== undefined && lua._lua_type(L, n + 1) === luaType.function
       args[n] = isFunction
         ? this.#handlerAt(L, n + 1, handler)
-        : this.#argument(L, n + 1, plan.args[n])
+        : this.#argument(L, n, called)
     }
     return args
   }
 
-  #argument(L: State, index: number, plan: FunctionPlan['args'][number] | undefined): unknown {
+  #argument(L: State, index: number, { name, plan }: HostFunction): unknown {
+    const argument = plan.args[index]
     try {
-      return this.values.read(L, index, plan ?? anyPlan)
+      return this.values.read(L, index + 1, argument ?? anyPlan)
     } catch (error) {
-      const text = said(error, plan?.name)
-      throw text === undefined ? error : invalidArgument(text)
+      const text = said(error, name && argument?.name)
+      if (text === undefined) throw error
+      throw invalidArgument(name === undefined ? text : `${name}: ${text}`)
     }
   }
 

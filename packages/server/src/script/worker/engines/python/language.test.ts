@@ -147,13 +147,16 @@ const calls = [
   ['guildhall.json.encode(ctx)[:10]', `b'{"sender":'`],
   [
     'guildhall.json.encode({"a": [float("inf")]})',
-    'invalid_argument: json.encode: a[0] is Infinity, which is no JSON',
+    'invalid_argument: json.encode: value.a[0] is Infinity, which is no JSON',
   ],
   [
     'guildhall.json.encode({"a": [print]})',
-    'invalid_argument: json.encode: a[0] is a builtin_function_or_method, which is no JSON',
+    'invalid_argument: json.encode: value.a[0] is a builtin_function_or_method, which is no JSON',
   ],
-  ['guildhall.json.encode(b"x")', 'invalid_argument: json.encode: it is bytes, which are no JSON'],
+  [
+    'guildhall.json.encode(b"x")',
+    'invalid_argument: json.encode: value is bytes, which are no JSON',
+  ],
   [
     'guildhall.json.encode({1})',
     'invalid_argument: json.encode: a value has no form outside of Python',

@@ -129,7 +129,7 @@ describe('a sandboxed script of TypeScript', () => {
       ['main.mjs:6', 'Error: away'],
       ['main.mjs:9', 'Error: later'],
       [undefined, 'thrown: {"code":"no","message":"gold"}'],
-      ['main.mjs:12', 'GuildhallError: json.encode: a[0].b is undefined, which is no JSON'],
+      ['main.mjs:12', 'GuildhallError: json.encode: value.a[0].b is undefined, which is no JSON'],
     ])
   })
 

@@ -7,7 +7,7 @@ import sys
 from asyncio import Future
 
 from _guildhall.loop import install, owner
-from _guildhall.values import Error, Fail, encode, maker
+from _guildhall.values import Error, Fail, Unfit, encode, maker
 
 # What the worker answers and is answered with: the first item says what it is.
 OK, FAILED, PENDING, CALLED = 0, 1, 2, 3
@@ -110,6 +110,11 @@ def _place(api, row, made):
         at.__dict__[member] = made
 
 
+def _name_at(row, error):
+    """Of the argument that cannot leave the script; the function comes before the first."""
+    return "".join(row["params"][error.path[0] - 1 : error.path[0]])
+
+
 def _function(loop, row):
     number, task_at = row["number"], row["task_at"]
     make = maker(row["ok"])
@@ -123,7 +128,8 @@ def _function(loop, row):
         try:
             request = encode((number, *args))
         except (TypeError, ValueError) as error:
-            raise Error("invalid_argument", f"{row['name']}: {error}") from None
+            text = error.said(_name_at(row, error)) if isinstance(error, Unfit) else error
+            raise Error("invalid_argument", f"{row['name']}: {text}") from None
         answer = _host(request)
         if answer is None:
             return None

@@ -128,7 +128,7 @@ def encode(message):
     try:
         return dumps(message, _format)
     except ValueError:
-        return dumps(tuple(_plain(item, 0) for item in message), _format)
+        return dumps(tuple(_inside(n, item, -1) for n, item in enumerate(message)), _format)
 
 
 def _plain(value, level):
@@ -158,17 +158,22 @@ def _inside(step, value, level):
     try:
         return _plain(value, level + 1)
     except Unfit as error:
-        error.where = (f".{step}" if isinstance(step, str) else f"[{step}]") + error.where
+        error.path.insert(0, step)
         raise
 
 
 class Unfit(TypeError):
-    """A value that cannot leave the script."""
+    """A value that cannot leave the script. Its path begins with the item of the message."""
 
-    where = ""
+    def __init__(self, what):
+        super().__init__(what)
+        self.path = []
 
-    def __str__(self):
-        return f"{self.where.removeprefix('.') or 'it'} {self.args[0]}"
+    def said(self, whole=""):
+        steps = (f".{step}" if isinstance(step, str) else f"[{step}]" for step in self.path[1:])
+        return f"{(whole + ''.join(steps)).removeprefix('.') or 'it'} {self.args[0]}"
+
+    __str__ = said
 
 
 Unfit.__module__, Unfit.__qualname__ = "builtins", "TypeError"
