@@ -99,7 +99,7 @@ function expectJson(value: unknown, level: number): void {
       if (value !== null) expectJsonObject(value, level)
       return
     default:
-      throw new UnfitValue(`is a ${typeof value}, which is no JSON`)
+      throw noJson(value)
   }
 }
 
@@ -203,7 +203,7 @@ class Copier {
   copy(value: unknown, level: number): Plain {
     switch (typeof value) {
       case 'undefined':
-        if (this.#row === undefined) throw new UnfitValue('is undefined, which is no JSON')
+        if (this.#row === undefined) throw noJson(value)
         return value
       case 'boolean':
         return value
@@ -220,7 +220,7 @@ class Copier {
       case 'object':
         return value === null ? null : this.#copyObject(value, level)
       default:
-        throw new UnfitValue(`is a ${typeof value}, which is no JSON`)
+        throw noJson(value)
     }
   }
 
@@ -286,6 +286,11 @@ class Copier {
     }
     return members
   }
+}
+
+function noJson(value: unknown): UnfitValue {
+  const what = value === undefined ? 'undefined' : `a ${typeof value}`
+  return new UnfitValue(`is ${what}, which is no JSON`)
 }
 
 function bytesAreNoJson(): UnfitValue {

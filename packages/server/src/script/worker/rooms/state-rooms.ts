@@ -184,7 +184,9 @@ export class StateRooms {
   relabel(roomId: number, label: unknown): void {
     const room = this.#rooms.get(roomId)
     if (room === undefined || typeof label !== 'object' || label === null) return
-    room.label = Object.freeze({ ...room.label, ...label, mode: room.definition.name })
+    const given = Object.entries(label).filter(([, member]) => member !== undefined)
+    const { name: mode } = room.definition
+    room.label = Object.freeze({ ...room.label, ...Object.fromEntries(given), mode })
   }
 
   #withRoom(call: CallRecord, work: (room: StateRoom) => void): void {
