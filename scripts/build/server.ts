@@ -5,6 +5,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
 import { filesOf, type Joining, joinFiles } from './joined.ts'
+import { modulesOfNode } from './modules-of-node.ts'
 import type { BuiltFile } from './scripts.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -226,33 +227,6 @@ function programOf(source: string): string | undefined {
 const requireOfNode =
   "import { createRequire as requireOfBanner } from 'node:module'; " +
   'const require = requireOfBanner(import.meta.url);'
-
-/**
- * The modules of Node.js as plain values. Imported, each first reads all that it exports, which for
- * `node:http` loads the client of `fetch` and its WebSocket: a tenth of a start.
- */
-const modulesOfNode: Plugin = {
-  name: 'modules of Node.js',
-  setup(build) {
-    build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
-      kind === 'import-statement' ? { path, namespace: 'node' } : undefined,
-    )
-    build.onLoad({ filter: /^node:/, namespace: 'node' }, ({ path }) => {
-      const given = `process.getBuiltinModule('${path}')`
-      // Of a pure call nothing is left where nobody imports its value.
-      const pure = (value: string) => `/* @__PURE__ */ (() => ${value})()`
-      const values = namesOf(path).map(
-        (name) => `export const ${name} = ${pure(`${given}.${name}`)}`,
-      )
-      return { contents: [...values, `export default ${pure(given)}`].join('\n') }
-    })
-  },
-}
-
-function namesOf(path: string): string[] {
-  const given = process.getBuiltinModule(path) ?? {}
-  return Object.keys(given).filter((name) => /^[A-Za-z_$]\w*$/.test(name) && name !== 'default')
-}
 
 const ofServer = { filter: /packages\/(?:server|create-guildhall)\/src\/.*\.ts$/ }
 
