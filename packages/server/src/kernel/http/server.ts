@@ -20,6 +20,7 @@ import { createRouter, methodsOf } from './router.ts'
 
 /** Not imported: that reads every member, of which one loads the whole client of `fetch`. */
 const http = process.getBuiltinModule('node:http')
+const net = process.getBuiltinModule('node:net')
 
 /** The `http` section of the configuration. */
 export type HttpConfig = {
@@ -139,7 +140,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     async listen(host, port, isShared = false) {
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject)
-        server.listen({ port, host, reusePort: isShared }, () => {
+        server.listen(placeOf({ port, host, reusePort: isShared }), () => {
           server.off('error', reject)
           resolve()
         })
@@ -161,6 +162,20 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
       }
     },
     counters: () => ({ ...counters, http_requests_in_flight: guard.running() }),
+  }
+}
+
+type Place = { host: string; port: number; reusePort: boolean }
+
+/**
+ * An address that is bound here is not looked up, for which Node.js would get ready for four
+ * milliseconds. What cannot be bound so, or by an older Node.js, goes the long way, and fails there.
+ */
+function placeOf(place: Place) {
+  try {
+    return { handle: new net.BoundSocket(place) }
+  } catch {
+    return place
   }
 }
 
