@@ -6,7 +6,6 @@ import { options, pageBefore, pageLimit, raw, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
 const channel = presentReference()
-const { sender, content, channel_type } = NewMessage().shape
 
 /** What kind 28 may be about. */
 export const chatEventTypes = [
@@ -49,7 +48,10 @@ const handedOn = { raw: true, ...trusted } as const
 export const chatScript = defineScriptApi({
   'chat.append': {
     doc: 'Appends a message; the first one makes the channel. The sender need not be an account.',
-    args: () => ({ channel, sender, content, options: options({ channel_type }) }),
+    args: () => {
+      const { sender, content, channel_type } = NewMessage().shape
+      return { channel, sender, content, options: options({ channel_type }) }
+    },
     ok: ChatMessage,
     ...trusted,
   },

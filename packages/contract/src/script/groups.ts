@@ -5,7 +5,6 @@ import { pageOf } from '../values/numbers.ts'
 import { options, pageLimit, pageOffset, raw, rowId } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { name, description, open, max_size } = NewGroup().shape
 const id = rowId
 const user_id = presentReference()
 
@@ -22,9 +21,11 @@ const onMember = {
 export const groupsScript = defineScriptApi({
   'groups.create': {
     doc: 'Founds a group; the creator becomes its superadmin.',
-    args: () => ({
-      group: z.strictObject({ name, creator_user_id: name, description, open, max_size }),
-    }),
+    args: () => {
+      const { name, description, open, max_size } = NewGroup().shape
+      const group = { name, creator_user_id: name, description, open, max_size }
+      return { group: z.strictObject(group) }
+    },
     ok: GroupDetail,
     errors: ['conflict'],
     ...trusted,

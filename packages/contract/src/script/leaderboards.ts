@@ -12,7 +12,6 @@ import { optional } from '../values/fields.ts'
 import { keptObject, options, pageLimit, pageOffset, raw } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { score, subscore } = Submission().shape
 const metadata = optional(keptObject)
 const neighbours = z.int().min(0).max(500)
 
@@ -43,7 +42,10 @@ export const leaderboardsScript = defineScriptApi({
   'leaderboards.submit': {
     doc: 'Submits a score under the rule of the board, and returns the record that counts now.',
     example: ["await guildhall.leaderboards.submit('weekly', ctx.user_id, 1200)"],
-    args: () => ({ board, user_id, score, options: options({ subscore, metadata }) }),
+    args: () => {
+      const { score, subscore } = Submission().shape
+      return { board, user_id, score, options: options({ subscore, metadata }) }
+    },
     ok: LeaderboardRecord,
     errors: ['not_found'],
     ...trusted,

@@ -35,18 +35,18 @@ export const GroupDetail = once(() =>
 )
 export type GroupDetail = z.output<ReturnType<typeof GroupDetail>>
 
-const changeable = {
-  description: optional(reference(4096)),
-  open: optional(z.boolean()),
-  max_size: optional(z.int().min(0).max(4_294_967_295)),
-}
-
-export const GroupChange = once(() => z.strictObject(changeable))
+export const GroupChange = once(() =>
+  z.strictObject({
+    description: optional(reference(4096)),
+    open: optional(z.boolean()),
+    max_size: optional(z.int().min(0).max(4_294_967_295)),
+  }),
+)
 
 export const NewGroup = once(() =>
   z.strictObject({
     name: trimmedReference(),
-    ...changeable,
+    ...GroupChange().shape,
     creator_user_id: optional(trimmedReference()),
   }),
 )

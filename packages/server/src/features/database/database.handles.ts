@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { once } from '@guildhall/contract'
 import { z } from 'zod'
 import type { StoredValue } from '../../database/explorer/explorer.ts'
 import type { Clock } from '../../kernel/clock.ts'
@@ -66,7 +67,7 @@ export function createSealedHandles(deps: HandlesDeps & { secret: Uint8Array }):
     find(handle) {
       const text = unseal(Buffer.from(handle, 'base64url'), secret)
       if (text === undefined) return undefined
-      const read = Sealed.safeParse(JSON.parse(text)).data
+      const read = Sealed().safeParse(JSON.parse(text)).data
       return read === undefined || read.until <= clock.nowUnixMs() ? undefined : read.value
     },
   }
@@ -84,28 +85,30 @@ function unseal(sealed: Buffer, secret: Uint8Array): string | undefined {
   }
 }
 
-/** Integers and bytes have no form of their own in JSON. */
-const Value = z.union([
-  z.string(),
-  z.number(),
-  z.null(),
-  z.object({ integer: z.string() }).transform(({ integer }) => BigInt(integer)),
-  z
-    .object({ bytes: z.base64() })
-    .transform(({ bytes }) => new Uint8Array(Buffer.from(bytes, 'base64'))),
-])
-
-const Sealed = z.object({
-  until: z.number(),
-  value: z.union([
-    z.object({
-      is: z.literal('cursor'),
-      owner: z.string(),
-      question: z.string(),
-      after: z.array(Value),
-    }),
-    z.object({ is: z.literal('row'), owner: z.string(), key: z.array(Value), digest: z.string() }),
-  ]),
+const Sealed = once(() => {
+  // Integers and bytes have no form of their own in JSON.
+  const Value = z.union([
+    z.string(),
+    z.number(),
+    z.null(),
+    z.object({ integer: z.string() }).transform(({ integer }) => BigInt(integer)),
+    z
+      .object({ bytes: z.base64() })
+      .transform(({ bytes }) => new Uint8Array(Buffer.from(bytes, 'base64'))),
+  ])
+  const said = { owner: z.string() }
+  return z.object({
+    until: z.number(),
+    value: z.union([
+      z.object({
+        is: z.literal('cursor'),
+        ...said,
+        question: z.string(),
+        after: z.array(Value),
+      }),
+      z.object({ is: z.literal('row'), ...said, key: z.array(Value), digest: z.string() }),
+    ]),
+  })
 })
 
 function portable(held: Held) {

@@ -1,4 +1,4 @@
-import { LiveRoom, type MatchmakerTotals, matchesApi } from '@guildhall/contract'
+import { LiveRoom, type MatchmakerTotals, matchesApi, once } from '@guildhall/contract'
 import { z } from 'zod'
 import type { Transaction } from '../../database/database.ts'
 import type { OtherNodes } from '../../kernel/cluster/other-nodes.ts'
@@ -24,7 +24,7 @@ export type MatchesDeps = {
   admit(): boolean
 }
 
-type Query = z.output<typeof RoomsQuery>
+type Query = z.output<ReturnType<typeof RoomsQuery>>
 
 const aboutList = 'matches'
 const aboutRoom = 'room'
@@ -35,13 +35,21 @@ const aboutRemove = 'remove member'
 const aboutTraffic = 'room traffic'
 
 /** What a node is asked about its rooms, and answers. */
-const RoomsQuery = z.object({ filter: z.string().optional(), limit: z.number().int().min(1) })
-const RoomId = z.number().int().min(0)
-const MemberOfRoom = z.object({ room_id: RoomId, participant: z.number().int().min(0) })
-const RoomOrMember = MemberOfRoom.partial({ participant: true })
-const Outcome = z.enum(['done', 'ending', 'unknown'])
-const SavedState = z.object({ text: z.string(), seq: z.number().int(), atUnixMs: z.number().int() })
-const RoomsOfNode = z.object({ total: z.number().int().min(0), rooms: z.array(LiveRoom()) })
+const RoomsQuery = once(() =>
+  z.object({ filter: z.string().optional(), limit: z.number().int().min(1) }),
+)
+const RoomId = once(() => z.number().int().min(0))
+const MemberOfRoom = once(() =>
+  z.object({ room_id: RoomId(), participant: z.number().int().min(0) }),
+)
+const RoomOrMember = once(() => MemberOfRoom().partial({ participant: true }))
+const Outcome = once(() => z.enum(['done', 'ending', 'unknown']))
+const SavedState = once(() =>
+  z.object({ text: z.string(), seq: z.number().int(), atUnixMs: z.number().int() }),
+)
+const RoomsOfNode = once(() =>
+  z.object({ total: z.number().int().min(0), rooms: z.array(LiveRoom()) }),
+)
 
 /** The nodes and their open rooms, as operators see them. */
 export function matchesFeature(deps: MatchesDeps) {
@@ -66,7 +74,7 @@ export function matchesFeature(deps: MatchesDeps) {
       listHere(query),
       nodes.askAll(aboutList, query),
     ])
-    const read = answers.map(({ value }) => RoomsOfNode.safeParse(value).data)
+    const read = answers.map(({ value }) => RoomsOfNode().safeParse(value).data)
     const others = read.filter((each) => each !== undefined)
     const unread = answers.filter((_, at) => read[at] === undefined).map(({ node_id }) => node_id)
     const all = [own, ...others]
@@ -110,7 +118,7 @@ export function matchesFeature(deps: MatchesDeps) {
   }
 
   nodes.serve(aboutList, async (question) => {
-    const query = RoomsQuery.safeParse(question).data
+    const query = RoomsQuery().safeParse(question).data
     return query && (await listHere(query))
   })
   serveRoom(aboutRoom, RoomId, getHere)
@@ -120,9 +128,9 @@ export function matchesFeature(deps: MatchesDeps) {
   serveRoom(aboutClose, RoomId, closeHere)
   serveRoom(aboutRemove, MemberOfRoom, removeHere)
 
-  function serveRoom<Q>(about: string, shape: z.ZodType<Q>, answer: (asked: Q) => unknown): void {
+  function serveRoom<Q>(about: string, shape: () => z.ZodType<Q>, answer: (asked: Q) => unknown) {
     nodes.serve(about, async (question) => {
-      const asked = shape.safeParse(question)
+      const asked = shape().safeParse(question)
       return asked.success ? await answer(asked.data) : undefined
     })
   }
@@ -159,7 +167,7 @@ export function matchesFeature(deps: MatchesDeps) {
   async function state(id: number) {
     expectReady()
     const own = await savedHere(id)
-    const saved = own ?? SavedState.safeParse(await fromOwner(id, aboutState)).data
+    const saved = own ?? SavedState().safeParse(await fromOwner(id, aboutState)).data
     if (saved === undefined) throw refuse.notFound('no such room, or it has no state')
     const { value } = readJson(saved.text)
     return { state: value, seq: saved.seq, checkpoint_at_unix_ms: saved.atUnixMs }
@@ -188,7 +196,7 @@ export function matchesFeature(deps: MatchesDeps) {
   async function outcomeThere(room_id: number, about: string, question: unknown) {
     const answer = await nodes.askOwner(room_id, about, question)
     if (answer === undefined) return 'unknown'
-    return answer === 'silent' ? answer : (Outcome.safeParse(answer.value).data ?? 'silent')
+    return answer === 'silent' ? answer : (Outcome().safeParse(answer.value).data ?? 'silent')
   }
 
   function close(mutation: Mutation, room_id: number) {
@@ -223,8 +231,8 @@ export function matchesFeature(deps: MatchesDeps) {
   })
 }
 
-type Member = z.output<typeof MemberOfRoom>
-type RoomOrMember = z.output<typeof RoomOrMember>
+type Member = z.output<ReturnType<typeof MemberOfRoom>>
+type RoomOrMember = z.output<ReturnType<typeof RoomOrMember>>
 /** What ends, and how: on this node, or by a question to the node of the room. */
 type Ending = {
   target: string

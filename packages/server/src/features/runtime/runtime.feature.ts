@@ -1,4 +1,4 @@
-import { RpcAnswer, type RuntimeView, type ScriptFailures } from '@guildhall/contract'
+import { once, RpcAnswer, type RuntimeView, type ScriptFailures } from '@guildhall/contract'
 import { z } from 'zod'
 import type { Transaction } from '../../database/database.ts'
 import type { HumanPrincipal } from '../../kernel/auth/principal.ts'
@@ -33,14 +33,18 @@ const aboutRpc = 'console rpc'
 const ownerMs = 30_000
 
 /** What the owner of a room is asked to call. */
-const RoomCall = z.object({
-  room_id: z.number().int().min(0),
-  method: z.string(),
-  payload: z.string(),
-  operator: z.object({ username: z.string(), role: z.enum(['admin', 'viewer']) }).optional(),
-})
-type RoomCall = z.output<typeof RoomCall>
-const OwnerAnswer = z.union([z.object({ is: z.literal('closed') }), z.object({ is: RpcAnswer() })])
+const RoomCall = once(() =>
+  z.object({
+    room_id: z.number().int().min(0),
+    method: z.string(),
+    payload: z.string(),
+    operator: z.object({ username: z.string(), role: z.enum(['admin', 'viewer']) }).optional(),
+  }),
+)
+type RoomCall = z.output<ReturnType<typeof RoomCall>>
+const OwnerAnswer = once(() =>
+  z.union([z.object({ is: z.literal('closed') }), z.object({ is: RpcAnswer() })]),
+)
 
 /** The game's script, as operators see and call it. */
 export function runtimeFeature({ mutate, script, builtIns, rooms, nodes }: RuntimeDeps) {
@@ -56,14 +60,14 @@ export function runtimeFeature({ mutate, script, builtIns, rooms, nodes }: Runti
     const asked: RoomCall = { room_id, method, payload, operator: humanOf(mutation) }
     const answer = await nodes.askOwner(room_id, aboutRpc, asked, ownerMs)
     if (answer === 'silent') throw refuse.runtimeUnavailable('the node of the room is silent')
-    const read = OwnerAnswer.safeParse(answer?.value).data
+    const read = OwnerAnswer().safeParse(answer?.value).data
     if (read === undefined) throw refuse.notFound('no such room')
     if (read.is === 'closed') throw refuse.runtimeUnavailable('the script there is not ready')
     return read.is
   }
 
   nodes.serve(aboutRpc, async (question) => {
-    const asked = RoomCall.safeParse(question).data
+    const asked = RoomCall().safeParse(question).data
     if (asked === undefined || (await rooms.room(asked.room_id)) === undefined) return undefined
     const { method, payload, operator } = asked
     const human = operator && ({ kind: 'human', ...operator } as const)

@@ -1,11 +1,13 @@
-import { type JsonObject, transactScript } from '@guildhall/contract'
+import { type JsonObject, once, transactScript } from '@guildhall/contract'
 import { z } from 'zod'
 import { sha256 } from '../../kernel/auth/sha256.ts'
 import { canonicalJson } from '../../kernel/json/canonical-json.ts'
 import type { Operation, Result } from './operations.ts'
 
 /** Results as they are stored with their key. */
-const Stored = z.strictObject({ results: transactScript.transact.ok.shape.results })
+const Stored = once(() => {
+  return z.strictObject({ results: transactScript.transact.ok.shape.results })
+})
 
 /** Distinguishes the operations of one call from those of another. */
 export function digestOf(operations: readonly Operation[], as: string | undefined): Buffer {
@@ -16,7 +18,7 @@ export function digestOf(operations: readonly Operation[], as: string | undefine
 
 /** The results that a key was stored with. */
 export function resultsIn(stored: JsonObject): Result[] {
-  return Stored.parse(stored).results
+  return Stored().parse(stored).results
 }
 
 /** What was not given is not there. */

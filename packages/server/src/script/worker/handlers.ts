@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { parseExact } from '@guildhall/contract'
+import { once, parseExact } from '@guildhall/contract'
 import type { CallRecord } from '../wire/call-records.ts'
 import { hookCode, hooksByCode } from '../wire/hooks.ts'
 import { limits } from '../wire/limits.ts'
@@ -43,11 +43,13 @@ export function callHandler({ registry, timers, rooms }: Deps, call: CallRecord)
 }
 
 /** What becomes of the value that a handler returns, by the code of its hook. */
-const answerForms = Array.from(hooksByCode, (hook) => {
-  const answer = hook?.row.answer
-  if (answer === undefined) return 'none'
-  return typeof answer === 'string' ? answer : 'json'
-})
+const answerForms = Array.from(hooksByCode, (hook) =>
+  once(() => {
+    const answer = hook?.row.answer
+    if (answer === undefined) return 'none'
+    return typeof answer === 'string' ? answer : 'json'
+  }),
+)
 
 /** Whether the handler must return a value, not a promise. */
 export function isImmediate(call: CallRecord): boolean {
@@ -59,7 +61,7 @@ export function isImmediate(call: CallRecord): boolean {
  * a hook that answers nothing just drops what it has done.
  */
 function mayFail(call: CallRecord): boolean {
-  return call.hook === hookCode.on_rpc || answerForms[call.hook] === 'none'
+  return call.hook === hookCode.on_rpc || answerForms[call.hook]?.() === 'none'
 }
 
 /**
@@ -68,7 +70,7 @@ function mayFail(call: CallRecord): boolean {
  */
 export function encodeAnswer(call: CallRecord, value: unknown): Uint8Array | string | undefined {
   if (isStateMade(call)) return answerText(value)
-  switch (answerForms[call.hook]) {
+  switch (answerForms[call.hook]?.()) {
     case 'reply':
       return encodeReply(value)
     case 'json':
@@ -92,7 +94,7 @@ export function answerEnding(
   if (answered && answer instanceof Uint8Array && compareBytes(answer, answered.bytes) === 0) {
     return { status: status.ok, length: 0, handed: answered.call }
   }
-  const isState = answerForms[call.hook] === 'state'
+  const isState = answerForms[call.hook]?.() === 'state'
   const bytesMax = isState ? limits.stateBytes : limits.replyBytes
   const length = answer.length > bytesMax ? byteLength(answer) : output.place(answer)
   return length > bytesMax ? tooLarge(length, bytesMax) : { status: status.ok, length }

@@ -1,3 +1,4 @@
+import { once } from '@guildhall/contract'
 import { z } from 'zod'
 import { refuse } from '../../../kernel/failure.ts'
 import type { StoryKind, StoryPlace } from '../../feature.ts'
@@ -5,7 +6,7 @@ import type { StoryKind, StoryPlace } from '../../feature.ts'
 /** Of each part the last entry that was shown; a part without one has shown none. */
 export type Places = Partial<Record<StoryKind, StoryPlace>>
 
-const Shown = z.record(z.string(), z.tuple([z.int().min(0), z.string().min(1)]))
+const Shown = once(() => z.record(z.string(), z.tuple([z.int().min(0), z.string().min(1)])))
 
 /** The text that a page is asked for with: the parts have orders of their own, so it has all. */
 export function writeCursor(places: Places): string {
@@ -18,7 +19,7 @@ export function writeCursor(places: Places): string {
 
 /** Refuses what no page has answered with. */
 export function readCursor(text: string, kinds: readonly StoryKind[]): Places {
-  const shown = Shown.safeParse(parsed(text))
+  const shown = Shown().safeParse(parsed(text))
   if (!shown.success) throw noCursor()
   const names = new Map<string, StoryKind>(kinds.map((kind) => [kind, kind]))
   const places: Places = {}

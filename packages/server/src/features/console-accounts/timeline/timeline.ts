@@ -1,4 +1,4 @@
-import { consoleAccountsApi } from '@guildhall/contract'
+import { consoleAccountsApi, once } from '@guildhall/contract'
 import type { Database } from '../../../database/database.ts'
 import type { Actor } from '../../../kernel/audit/actor.ts'
 import { refuse } from '../../../kernel/failure.ts'
@@ -17,7 +17,7 @@ export type Timeline = ReturnType<typeof createTimeline>
 type TimelineQuery = { after?: string | undefined; limit: number }
 
 /** In the order of entries of one moment. */
-const kinds = consoleAccountsApi.timeline.ok.shape.items.element.shape.kind.options
+const storyKinds = once(() => consoleAccountsApi.timeline.ok.shape.items.element.shape.kind.options)
 
 /** Every part begins behind all that is in it. */
 const start = { at_unix_ms: Number.MAX_SAFE_INTEGER, ref: '' } as const
@@ -29,6 +29,7 @@ const start = { at_unix_ms: Number.MAX_SAFE_INTEGER, ref: '' } as const
  */
 export function createTimeline({ db, stories, find }: TimelineDeps) {
   return async (actor: Actor, user_id: string, { after, limit }: TimelineQuery) => {
+    const kinds = storyKinds()
     const places = after === undefined ? {} : readCursor(after, kinds)
     if ((await find(user_id)) === undefined) throw refuse.notFound('no account has this id')
     const parts = await Promise.all(
