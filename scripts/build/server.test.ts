@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   existsSync,
@@ -13,6 +13,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { placeOf } from '../../packages/server/src/kernel/errors/error-place.ts'
 import { languages } from '../../packages/server/src/script/process/languages.ts'
@@ -129,6 +131,17 @@ it.each([
   const taken = text.matchAll(/\bimport ?(?:[{*][^"]*from ?)?"\.\/([^"]+)"/g)
   const loaded = Array.from(taken, ([, file]) => file)
   expect([...new Set(loaded)]).toEqual(others)
+})
+
+it.each([
+  ['serve.mjs', /tls|https|worker_threads|dns\/promises/],
+  ['script-worker.mjs', /crypto|worker_threads/],
+])('loads with %s none of the modules of Node.js that are late: %s', async (program, late) => {
+  const file = pathToFileURL(join(dirname(main), program)).href
+  const text = `await import('${file}'); console.log(process.moduleLoadList.join('\\n'))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', text])
+  expect(stdout.split('\n')).toContain('NativeModule vm')
+  expect(stdout).not.toMatch(new RegExp(`^NativeModule (${late.source})$`, 'm'))
 })
 
 it('leaves what only PostgreSQL needs to those who have it', () => {
