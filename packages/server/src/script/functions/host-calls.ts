@@ -1,4 +1,4 @@
-import type { ScriptErrorCode, ScriptTier } from '@guildhall/contract'
+import { once, type ScriptErrorCode, type ScriptTier } from '@guildhall/contract'
 import { Unavailable } from '../../kernel/errors/unavailable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { Log } from '../../kernel/log/log.ts'
@@ -18,7 +18,8 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
   const served = new Map(
     Object.entries(functions).flatMap(([name, fn]) => {
       const row = scriptRows.get(name)
-      return row && fn ? [[name, hostFunction(name, row, fn)] as const] : []
+      // With its first call: what it answers by has schemas, and the script waits at the start.
+      return row && fn ? [[name, once(() => hostFunction(name, row, fn))] as const] : []
     }),
   )
   const stoppable = new StoppableCalls()
@@ -27,7 +28,7 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
   async function answer(call: HostCall, caller: ScriptCaller): Promise<HostResult> {
     const { id, name, args } = call
     const row = scriptRows.get(name)
-    const fn = served.get(name)
+    const fn = served.get(name)?.()
     if (row?.runs !== 'node' || row.planned || !fn)
       return refused(id, 'unavailable', `${name} is not available`)
     if (row.tier === 'trusted' && tier !== 'trusted') {
