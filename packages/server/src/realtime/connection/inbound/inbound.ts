@@ -65,6 +65,7 @@ export class Inbound implements ShareWaiter {
   #turn = -1
   #shareLeft = 0
   #datagrams: Envelope[] | undefined
+  /** Pieces that came while envelopes waited, less the envelopes that were taken since. */
   #waitingPieces = 0
   /** What the transport reported while frames waited for their turn. */
   #reports: (() => void)[] | undefined
@@ -164,19 +165,20 @@ export class Inbound implements ShareWaiter {
           break
         }
         this.#shareLeft -= shareOf(envelope)
+        if (this.#waitingPieces > 0) this.#waitingPieces -= 1
         this.#consumer.take(envelope)
       }
     } finally {
       this.#pumping = false
     }
     if (this.#backlog?.length === 0) this.#backlog = undefined
+    if (this.#waitingPieces > 0 && !this.#hasMore()) this.#waitingPieces = 0
     if (!this.#stopped) this.#streams.watch(this.#deps.clock)
   }
 
   /** Goes on with what waited for this turn. */
   takeShare(): void {
     this.#pauses &= ~pauseReasons.turn
-    this.#waitingPieces = 0
     this.#beginTurn()
     const datagrams = this.#datagrams ?? []
     while (this.#shareLeft > 0 && !this.#stopped) {

@@ -58,6 +58,17 @@ test('[R-LIM-3] it is read on behind a share up to 64 KiB, and again when that i
   expect(realtime.gateway.metrics().inbound_paused_total).toBe(0)
 })
 
+test('[R-LIM-3] of small pieces, too, no more wait from turn to turn', async () => {
+  let sent = 0
+  for (let turn = 0; turn < 20; turn += 1) {
+    for (; !flooding.isPaused; sent += 1) flooding.events.received(0, messages(sent % 256, 1))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(sent - bodiesOf(1).length).toBeLessThan(600)
+  await expect.poll(() => bodiesOf(1).length, waiting).toBe(sent)
+  expect(flooding.isPaused).toBe(false)
+})
+
 test('[R-LIM-3] a peer that leaves behind its burst is heard to the end, and leaves then', async () => {
   flooding.events.received(0, messages(0, 200))
   flooding.events.ending('left')
