@@ -40,8 +40,8 @@ export function atIndex({ code, message: reason, text }: Failure, index: number)
 
 /**
  * The refusals by name: `throw refuse.conflict('username is taken')`. The argument of `invalid` and
- * `conflict` is shown to the caller and must hold no value of the request; nor may that of `notFound`
- * and `forbidden`, which scripts read. The other reasons are only logged.
+ * `conflict` is shown to the caller, that of `notFound` and `forbidden` to scripts: it must hold no
+ * value of the request. The other reasons are only logged.
  */
 export const refuse = {
   invalid: (text: string) => new Failure('invalid_request', { reason: text, text }),

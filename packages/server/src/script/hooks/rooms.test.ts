@@ -375,8 +375,7 @@ async def add(ctx, request):
       functions: { session_list: () => [] },
     })
     const answer = await host.game.ticketAdd(player(1), request)
-    const changed = Object(answer).value
-    expect(changed).toMatchObject({ query: 'region == "eu"', properties: request.properties })
+    expect(answer).toMatchObject({ value: { ...request, query: 'region == "eu"' } })
     const refused = host.game.ticketAdd(player(1), { ...request, user_ids: ['user-1', 'user-2'] })
     expect(await refused).toEqual({
       status: 'answered',
@@ -392,10 +391,9 @@ async def add(ctx, request):
       ['for (;;);', undefined],
       ['guildhall.fail("no")', 'guildhall.fail: no (this handler answers by what it returns)'],
     ]) {
-      const { host, lines } = await script(`guildhall.on_matchmaker_add(() => { ${body} })`, {
-        config: { deadline_ms: 50 },
-      })
-      expect(await host.game.ticketAdd(player(1), request), body).toEqual({ status: 'failed' })
+      const text = `guildhall.on_matchmaker_add(() => { ${body} })`
+      const { host, lines } = await script(text, { config: { deadline_ms: 50 } })
+      expect(await host.game.ticketAdd(player(1), request)).toEqual({ status: 'failed' })
       expect(lines('warn').at(-1)?.fields?.reason).toBe(reason)
     }
   })

@@ -209,9 +209,7 @@ export class LuaMachine {
     const args: unknown[] = []
     for (let n = 0; n < count; n += 1) {
       const isFunction = handler !== undefined && lua._lua_type(L, n + 1) === luaType.function
-      args[n] = isFunction
-        ? this.#handlerAt(L, n + 1, handler)
-        : this.#argument(L, n, called)
+      args[n] = isFunction ? this.#handlerAt(L, n + 1, handler) : this.#argument(L, n, called)
     }
     return args
   }
