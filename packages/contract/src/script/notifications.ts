@@ -15,9 +15,6 @@ import {
 } from './fields.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { user_id, subject, code } = NewNotification().shape
-const content = keptObject.optional()
-
 /** A notification as scripts see it. */
 export const ScriptNotification = once(() =>
   z.strictObject({
@@ -27,13 +24,16 @@ export const ScriptNotification = once(() =>
 )
 
 /** The members of one notification to be stored, for transact too. */
-export const newNotification = {
-  user_id,
-  subject,
-  content,
-  code,
-  push: optional(z.boolean()).meta({ description: 'Whether to push it after the commit' }),
-}
+export const newNotification = once(() => {
+  const { user_id, subject, code } = NewNotification().shape
+  return {
+    user_id,
+    subject,
+    content: keptObject.optional(),
+    code,
+    push: optional(z.boolean()).meta({ description: 'Whether to push it after the commit' }),
+  }
+})
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
 /** For answers that are handed on. */
@@ -42,7 +42,7 @@ const handedOn = { raw: true, ...trusted } as const
 export const notificationsScript = defineScriptApi({
   'notifications.send': {
     doc: 'Stores a notification for one user or, without user_id, for everybody.',
-    args: () => ({ notification: z.strictObject(newNotification) }),
+    args: () => ({ notification: z.strictObject(newNotification()) }),
     ok: ScriptNotification,
     ...trusted,
   },

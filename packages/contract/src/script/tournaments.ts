@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  tournamentId as id,
   NewTournament,
   Tournament,
   TournamentEntry,
@@ -8,8 +9,6 @@ import {
   tournamentStates,
 } from '../shapes/tournaments.ts'
 import { defineScriptApi } from './script-api.ts'
-
-const { id, user_id } = TournamentRegistration().shape
 
 const trusted = { tier: 'trusted', runs: 'node' } as const
 
@@ -47,7 +46,7 @@ export const tournamentsScript = defineScriptApi({
   'tournaments.register': {
     doc: 'Registers an active account while registration is open; a repeat changes nothing.',
     example: ["await guildhall.tournaments.register('cup', ctx.user_id)"],
-    args: () => ({ id, user_id }),
+    args: () => TournamentRegistration().shape,
     ok: TournamentEntry,
     errors: ['not_found', 'conflict'],
     ...trusted,

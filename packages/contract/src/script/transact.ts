@@ -13,10 +13,10 @@ import { adjustment } from './wallet.ts'
 /** One operation of a transaction, in the form of its single call. */
 export const TransactOp = once(() =>
   z.discriminatedUnion('op', [
-    z.strictObject({ op: z.literal('wallet'), ...adjustment }),
+    z.strictObject({ op: z.literal('wallet'), ...adjustment() }),
     storageWrite(),
     storageDelete(),
-    z.strictObject({ op: z.literal('notify'), ...newNotification }),
+    z.strictObject({ op: z.literal('notify'), ...newNotification() }),
   ]),
 )
 export type TransactOp = z.output<ReturnType<typeof TransactOp>>

@@ -8,7 +8,6 @@ import { options, pageBefore, pageLimit, pageOffset, raw } from './fields.ts'
 import { idempotencyKey } from './keys.ts'
 import { defineScriptApi } from './script-api.ts'
 
-const { currency, delta, reason } = Adjustment().shape
 const userId = presentReference()
 
 /** What one booking of a transfer left. */
@@ -19,7 +18,10 @@ const trusted = { tier: 'trusted', runs: 'node' } as const
 const handedOn = { raw: true, ...trusted } as const
 
 /** The members of one adjustment, for transact too. */
-export const adjustment = { user_id: userId, currency, delta, reason }
+export const adjustment = once(() => {
+  const { currency, delta, reason } = Adjustment().shape
+  return { user_id: userId, currency, delta, reason }
+})
 
 export const walletScript = defineScriptApi({
   'wallet.get': {
@@ -32,12 +34,10 @@ export const walletScript = defineScriptApi({
   'wallet.adjust': {
     doc: 'Adds to or takes from a balance; never below zero.',
     example: ["await guildhall.wallet.adjust(ctx.user_id, 'gold', -5, { reason: 'sword' })"],
-    args: () => ({
-      user_id: userId,
-      currency,
-      delta,
-      options: options({ reason, idempotency_key: optional(idempotencyKey) }),
-    }),
+    args: () => {
+      const { reason, ...members } = adjustment()
+      return { ...members, options: options({ reason, idempotency_key: optional(idempotencyKey) }) }
+    },
     ok: () => z.strictObject({ ...Booked().shape, replayed: z.boolean() }),
     errors: ['not_found', 'conflict'],
     ...trusted,
@@ -59,15 +59,18 @@ export const walletScript = defineScriptApi({
   },
   'wallet.transfer': {
     doc: 'Moves an amount of one currency from one account to another, all or nothing.',
-    args: () => ({
-      from: userId,
-      to: userId,
-      currency,
-      amount: int64.refine((value) => value > 0n && value <= int64Max, {
-        error: 'must be 1 to 2^63 - 1',
-      }),
-      options: options({ reason, idempotency_key: optional(idempotencyKey) }),
-    }),
+    args: () => {
+      const { currency, reason } = adjustment()
+      return {
+        from: userId,
+        to: userId,
+        currency,
+        amount: int64.refine((value) => value > 0n && value <= int64Max, {
+          error: 'must be 1 to 2^63 - 1',
+        }),
+        options: options({ reason, idempotency_key: optional(idempotencyKey) }),
+      }
+    },
     ok: () => z.strictObject({ from: Booked(), to: Booked(), replayed: z.boolean() }),
     errors: ['not_found', 'conflict', 'unavailable'],
     ...trusted,
