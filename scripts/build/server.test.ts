@@ -96,7 +96,7 @@ it('builds a server that tests scripts', async () => {
 })
 
 it.each([
-  ['program.js', 'program.ts', 'runCommand(host.argv'],
+  ['program.js', 'program.ts', 'host.argv'],
   // Behind an import of many lines, of which the build makes its own.
   ['script-worker.js', 'script/worker/bindings/surface.ts', 'function createSurface('],
 ])(

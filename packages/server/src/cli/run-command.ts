@@ -2,6 +2,9 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import type { Environment } from '../config/sources/environment.ts'
 import type { FlagAssignment } from '../config/sources/flags.ts'
 import { type Invocation, parseArguments } from './arguments.ts'
+import { check } from './commands/check.ts'
+import { profile } from './commands/profile.ts'
+import { reload } from './commands/reload.ts'
 import { printVersion } from './commands/version.ts'
 import { helpText } from './commands.ts'
 import type { InspectScript } from './inspect-script.port.ts'
@@ -19,8 +22,8 @@ export type CommandDeps = {
 export type ServeOptions = { log: boolean }
 
 /**
- * Runs one command line, given without the program's name, and resolves to the exit code. Only what
- * the command needs is loaded, so that a node starts at once.
+ * Runs one command line, given without the program's name, and resolves to the exit code. What is
+ * large or seldom asked for is loaded by its command, so that a node starts at once.
  */
 export async function runCommand(
   argv: readonly string[],
@@ -66,10 +69,8 @@ async function withConfig(invocation: Invocation, context: Context): Promise<num
     return exitCodes.configuration
   }
   switch (invocation.command) {
-    case 'check': {
-      const { check } = await import('./commands/check.ts')
+    case 'check':
       return check(loaded, invocation, { terminal, inspectScript: deps.inspectScript })
-    }
     case 'migrate': {
       const { migrateDatabase } = await import('./commands/migrate.ts')
       return migrateDatabase(loaded, invocation, terminal)
@@ -95,9 +96,9 @@ async function withConfig(invocation: Invocation, context: Context): Promise<num
       return runBotsOf(loaded, invocation, terminal)
     }
     case 'reload':
-      return (await import('./commands/reload.ts')).reload(loaded, invocation, terminal)
+      return reload(loaded, invocation, terminal)
     case 'profile':
-      return (await import('./commands/profile.ts')).profile(loaded, invocation, terminal)
+      return profile(loaded, invocation, terminal)
     case 'doctor': {
       const { doctor } = await import('./commands/doctor.ts')
       return doctor(loaded, invocation, terminal)
