@@ -1,6 +1,6 @@
 import type { Plugin } from 'esbuild'
 
-/** Those that a start does not use, or not in each process. To load all takes eight milliseconds. */
+/** A start does not use them, or not in each process. To load all takes eight milliseconds. */
 const lateModules = ['crypto', 'dns/promises', 'https', 'tls', 'worker_threads']
 const late = new RegExp(`^(?:node:)?(?:${lateModules.join('|')})$`)
 

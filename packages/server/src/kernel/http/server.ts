@@ -169,7 +169,7 @@ type Place = { host: string; port: number; reusePort: boolean }
 
 /**
  * An address that is bound here is not looked up, for which Node.js would get ready for four
- * milliseconds. What cannot be bound so, or by an older Node.js, goes the long way, and fails there.
+ * milliseconds. What cannot be bound so, or by an older Node.js, goes the long way and fails there.
  */
 function placeOf(place: Place) {
   try {
