@@ -375,12 +375,11 @@ async def add(ctx, request):
       functions: { session_list: () => [] },
     })
     const answer = await host.game.ticketAdd(player(1), request)
-    expect(answer).toMatchObject({ value: { ...request, query: 'region == "eu"' } })
+    const value = { query: 'region == "eu"', properties: request.properties }
+    expect(answer).toMatchObject({ value })
     const refused = host.game.ticketAdd(player(1), { ...request, user_ids: ['user-1', 'user-2'] })
-    expect(await refused).toEqual({
-      status: 'answered',
-      value: { refuse: `no parties for ${player(1).user_id}` },
-    })
+    const refuse = `no parties for ${player(1).user_id}`
+    expect(await refused).toEqual({ status: 'answered', value: { refuse } })
   })
 
   it('[R-MM-18] asks nobody where the script has no such hook, and fails with the handler', async () => {
