@@ -279,7 +279,7 @@ export class StateCopy {
     if (level > stateDepthMax) throw tooDeep()
     const names = Array.isArray(value) ? undefined : namesOf(value)
     const length = names?.length ?? (value as unknown[]).length
-    let isFrozen = isFixed(value)
+    let isFrozen = Object.isFrozen(value)
     const values: unknown[] = []
     this.#added += 2
     this.#isMeasured = false
@@ -334,13 +334,6 @@ export class StateCopy {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
-}
-
-/** Frozen, and nothing of it is computed. */
-function isFixed(value: object): boolean {
-  if (!Object.isFrozen(value)) return false
-  const members = Object.values(Object.getOwnPropertyDescriptors(value))
-  return members.every(({ get }) => get === undefined)
 }
 
 /** Whether a value has the member, among those that JSON would show. */
