@@ -371,7 +371,7 @@ async def add(ctx, request):
   it.each(scripts)('[R-MM-18] [S-LANG-2] answers in %s', async (file, text, config) => {
     const { host } = await startHarness({
       files: { [file]: text },
-      config,
+      config: { deadline_ms: 5000, ...config },
       functions: { session_list: () => [] },
     })
     const answer = await host.game.ticketAdd(player(1), request)
