@@ -28,8 +28,8 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
   async function answer(call: HostCall, caller: ScriptCaller): Promise<HostResult> {
     const { id, name, args } = call
     const row = scriptRows.get(name)
-    const fn = served.get(name)?.()
-    if (row?.runs !== 'node' || row.planned || !fn)
+    const made = served.get(name)
+    if (row?.runs !== 'node' || row.planned || !made)
       return refused(id, 'unavailable', `${name} is not available`)
     if (row.tier === 'trusted' && tier !== 'trusted') {
       return refused(id, 'forbidden', `${name} is not for sandboxed scripts`)
@@ -37,7 +37,7 @@ export function createHostCallAnswerer({ functions, tier, log }: Deps) {
     const { signal, end } = stoppable.begin(call)
     caller.signal = signal
     try {
-      return { id, ok: true, value: await fn(caller, args) }
+      return { id, ok: true, value: await made()(caller, args) }
     } catch (error) {
       const refusal = refusalOf(name, error)
       if (refusal.code === 'internal') {

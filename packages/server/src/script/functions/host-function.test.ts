@@ -1,8 +1,10 @@
 import { type ScriptFunction, scriptApi, stringifyExact } from '@guildhall/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createRecordedLog } from '../../kernel/log/log.fake.ts'
 import { scriptCaller } from '../../testing/script-calls.fixture.ts'
 import { createHarness, type Harness } from '../host.fixture.ts'
 import { scriptRows } from './arguments.ts'
+import { createHostCallAnswerer } from './host-calls.ts'
 import { hostFunction } from './host-function.ts'
 
 const board = {
@@ -18,6 +20,22 @@ function listOf(answer: () => unknown) {
   if (row === undefined) throw new Error('there is no such function')
   return hostFunction('leaderboards.list', row, answer)
 }
+
+it('[S-API-1] a function whose schemas cannot be made fails its calls, and nothing else', async () => {
+  const name = 'tournaments.list'
+  const row = { ...scriptRows.get(name), runs: 'node', args: {} } as ScriptFunction
+  Object.defineProperty(row, 'ok', { get: () => expect.fail('no schema') })
+  const rows = vi.spyOn(scriptRows, 'get').mockReturnValue(row)
+  onTestFinished(() => rows.mockRestore())
+  const log = createRecordedLog()
+  const functions = { [name]: () => [] }
+  const { answer } = createHostCallAnswerer({ functions, tier: 'trusted', log })
+  for (const id of [1, 2]) {
+    const call = { id, invocation: 1, room_id: null, name, args: [] }
+    expect(await answer(call, scriptCaller)).toMatchObject({ id, ok: false, code: 'internal' })
+  }
+  expect(log.lines).toHaveLength(2)
+})
 
 describe('raw answers', () => {
   it('[S-API-26] are the JSON of what is answered otherwise, however long', async () => {

@@ -36,4 +36,7 @@ it('[S-REL-8] what repeats runs only while something is open that was so before'
   expect([repeats(), gates.mayRepeat('serving', [3])]).toEqual([[true, false, false], true])
   gates.close()
   expect(repeats()).toEqual([true, true, true])
+  // As many as `runtime.inbox_calls` may allow.
+  gates.drain(Array(1_000_000).keys())
+  expect(gates.mayRepeat('paused', [999_999])).toBe(true)
 })

@@ -19,7 +19,8 @@ export class Gates {
   /** The script is paused: what is open ends, by the ids of the calls. */
   drain(open: Iterable<number>): void {
     this.#areTimersRun = true
-    this.#newest = Math.max(0, ...open)
+    this.#newest = 0
+    for (const id of open) this.#newest = Math.max(this.#newest, id)
   }
 
   /** What it hands over is asked for. */
