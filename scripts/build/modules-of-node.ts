@@ -19,22 +19,24 @@ export const modulesOfNode: Plugin = {
       const given = `process.getBuiltinModule('${path}')`
       const values = valuesOf(path).map(([name, value]) =>
         late.test(path) && typeof value === 'function'
-          ? lateFunction(name, given)
+          ? lateFunction(name, `heldGet('${path}')`)
           : `export const ${name} = ${pure(`${given}.${name}`)}`,
       )
-      return { contents: [...values, `export default ${pure(given)}`].join('\n') }
+      return { contents: [held, ...values, `export default ${pure(given)}`].join('\n') }
     })
     // Packages in CommonJS read the members where they use them.
     build.onResolve({ filter: late }, ({ path, kind }) =>
       kind === 'require-call' ? { path, namespace: 'late' } : undefined,
     )
     build.onLoad({ filter: late, namespace: 'late' }, ({ path }) => ({
-      contents: `module.exports = new Proxy({}, {
-        get: (_none, name) => process.getBuiltinModule('${path}')[name],
-      })`,
+      contents: `${held}
+        module.exports = new Proxy({}, { get: (_none, name) => heldGet('${path}')[name] })`,
     }))
   },
 }
+
+/** A script that shares the process may delete `process`. */
+const held = `const heldGet = ${pure('process.getBuiltinModule')}`
 
 /** Of a pure call nothing is left where nobody imports its value. */
 function pure(value: string): string {
