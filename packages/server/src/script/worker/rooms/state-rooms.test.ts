@@ -51,6 +51,20 @@ it.each([
   expect([kept.size, rooms.byId(7), rooms.ids()]).toEqual([0, undefined, []])
 })
 
+it('[S-STA-4] a state that is nothing is what the engine has it as: None is null', () => {
+  let kept: unknown
+  const guest: GuestStates = {
+    read: () => kept,
+    write: (_id, state) => void (kept = state ?? null),
+    forget() {},
+    view: () => null,
+    own: () => null,
+  }
+  const { rooms, callOf } = start({ create() {} }, guest)
+  rooms.handle(callOf(state_create))
+  expect([kept, rooms.ids()]).toEqual([null, [7]])
+})
+
 it('[R-STA-2] a tick of several slices is one tick to the syncs of its room', () => {
   const { rooms, callOf } = start({ create: () => ({}), tick_hz: 60, async tick() {} })
   rooms.handle(callOf(state_create))

@@ -312,8 +312,9 @@ export class StateRooms {
   #begin(room: StateRoom, state: unknown, label: StateLabel): void {
     // The node has given up one that took too long.
     if (this.#making.get(room.room_id) !== room) return
-    // On its way back into an engine that has copies, NaN would be null.
-    if (room.definition.guest !== undefined) new StateCopy().update(state)
+    // On its way back into an engine that has copies, NaN would be null. What is nothing is
+    // null there, or is refused when it is read.
+    if (room.definition.guest !== undefined) new StateCopy().update(state ?? null)
     room.setState(state)
     room.takeState()
     room.acceptState()
