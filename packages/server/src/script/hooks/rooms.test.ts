@@ -386,7 +386,7 @@ async def add(ctx, request):
     const without = await script('guildhall.on_join(() => {})')
     expect(without.host.game.ticketAdd(player(1), request)).toBeUndefined()
     for (const [body, reason] of [
-      ['throw { code: "no" }', 'thrown: {"code":"no"}'],
+      ['throw { code: "no", gold: 5n }', 'thrown: {"code":"no","gold":"5"}'],
       ['for (;;);', undefined],
       ['guildhall.fail("no")', 'guildhall.fail: no (this handler answers by what it returns)'],
     ]) {

@@ -13,6 +13,12 @@ it('[S-API-32] bytes are refused before the node walks them, where no argument h
   expect(copy('http.fetch', { url: 'x', body: bytes })).toEqual([{ url: 'x', body: bytes }])
 })
 
+it('[S-API-30] what names a key that is no text can be written to a log', () => {
+  expect(() => copy('http.fetch', { '\ud800': 1 })).toThrow('request.\ufffd has a lone surrogate')
+  const cut = { [`${'x'.repeat(198)}😀`]: Number.NaN }
+  expect(() => copy('http.fetch', cut)).toThrow('x\ufffd is NaN')
+})
+
 it('[S-LIM-1] a list of bytes costs its copy, and no look at the schema for each of them', () => {
   let looks = 0
   const { args } = scriptApi['http.fetch']

@@ -18,7 +18,7 @@ export class UnfitValue extends GuildhallError {
 export function inside(key: string | number, error: unknown): unknown {
   if (error instanceof UnfitValue) {
     const step = typeof key === 'number' ? `[${key}]` : `.${key}`
-    error.where = (step + error.where).slice(0, whereCharsMax)
+    error.where = (step + error.where).slice(0, whereCharsMax).toWellFormed()
   }
   return error
 }

@@ -29,10 +29,19 @@ export function describeError(error: unknown, places: ScriptPlaces): ErrorPlace 
   }
 }
 
-/** An object that has no words of its own, e.g. `{ code, message }`, as JSON. */
+/** An object that has no words of its own, e.g. `{ code, message }`, as JSON where it is any. */
 function textOf(thrown: unknown): string {
   const text = String(thrown)
-  return text.startsWith('[object ') ? (JSON.stringify(thrown) ?? text) : text
+  if (text !== '[object Object]') return text
+  try {
+    return JSON.stringify(thrown, shown) ?? text
+  } catch {
+    return text
+  }
+}
+
+function shown(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}` : value
 }
 
 const placeIn = /^([^\s():]+):(\d+)(?::(\d+))?/

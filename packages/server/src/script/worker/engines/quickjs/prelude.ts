@@ -178,7 +178,9 @@ function fn(id, waiting) {
 
 function thrownText(thrown) {
   const text = String(thrown)
-  return apply(slice, text, [0, 8]) === '[object ' ? stringify(thrown) ?? text : text
+  if (text !== '[object Object]') return text
+  const shown = (_, value) => typeof value === 'bigint' ? '' + value : value
+  try { return stringify(thrown, shown) ?? text } catch { return text }
 }
 
 function described(error) {

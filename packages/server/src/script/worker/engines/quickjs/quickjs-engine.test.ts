@@ -113,8 +113,9 @@ describe('a sandboxed script of TypeScript', () => {
         await null
         throw new Error('later')
       })
-      guildhall.on_rpc('thrown', () => { throw { code: 'no', message: 'gold' } })
+      guildhall.on_rpc('thrown', () => { throw { code: 'no', gold: 5n } })
       guildhall.on_rpc('encode', () => guildhall.json.encode({ a: [{ b: undefined }] }))
+      guildhall.on_rpc('map', () => { throw new Map() })
     `)
     expect(await rpc('sync')).toBe('invalid_argument')
     expect(await rpc('wait')).toBe('forbidden')
@@ -124,12 +125,14 @@ describe('a sandboxed script of TypeScript', () => {
     expect(await rpc('later')).toEqual({ error: 'RPC handler error' })
     expect(await rpc('thrown')).toEqual({ error: 'RPC handler error' })
     expect(await rpc('encode')).toEqual({ error: 'RPC handler error' })
+    expect(await rpc('map')).toEqual({ error: 'RPC handler error' })
     const shown = lines('warn').map(({ fields }) => [fields?.at, fields?.reason])
     expect(shown).toEqual([
       ['main.mjs:6', 'Error: away'],
       ['main.mjs:9', 'Error: later'],
-      [undefined, 'thrown: {"code":"no","message":"gold"}'],
+      [undefined, 'thrown: {"code":"no","gold":"5"}'],
       ['main.mjs:12', 'GuildhallError: json.encode: value.a[0].b is undefined, which is no JSON'],
+      [undefined, 'thrown: [object Map]'],
     ])
   })
 
