@@ -33,6 +33,12 @@ export function describeError(error: unknown, places: ScriptPlaces): ErrorPlace 
 function textOf(thrown: unknown): string {
   const text = String(thrown)
   if (text !== '[object Object]') return text
+  let left = shownMax
+  const shown = (_name: string, value: unknown) => {
+    left -= 1
+    if (left < 0) throw new RangeError('more than a log shows')
+    return typeof value === 'bigint' ? `${value}` : value
+  }
   try {
     return JSON.stringify(thrown, shown) ?? text
   } catch {
@@ -40,9 +46,8 @@ function textOf(thrown: unknown): string {
   }
 }
 
-function shown(_name: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? `${value}` : value
-}
+/** Values in an object that was thrown: a larger one is not written out to be cut. */
+const shownMax = 1000
 
 const placeIn = /^([^\s():]+):(\d+)(?::(\d+))?/
 

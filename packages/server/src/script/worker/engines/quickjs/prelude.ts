@@ -179,7 +179,12 @@ function fn(id, waiting) {
 function thrownText(thrown) {
   const text = String(thrown)
   if (text !== '[object Object]') return text
-  const shown = (_, value) => typeof value === 'bigint' ? '' + value : value
+  // A large one is not written out to be cut.
+  let left = 1000
+  const shown = (_, value) => {
+    if (--left < 0) throw new NativeError('more than a log shows')
+    return typeof value === 'bigint' ? '' + value : value
+  }
   try { return stringify(thrown, shown) ?? text } catch { return text }
 }
 

@@ -116,6 +116,7 @@ describe('a sandboxed script of TypeScript', () => {
       guildhall.on_rpc('thrown', () => { throw { code: 'no', gold: 5n } })
       guildhall.on_rpc('encode', () => guildhall.json.encode({ a: [{ b: undefined }] }))
       guildhall.on_rpc('map', () => { throw new Map() })
+      guildhall.on_rpc('large', () => { throw { all: Array(1000).fill(0) } })
     `)
     expect(await rpc('sync')).toBe('invalid_argument')
     expect(await rpc('wait')).toBe('forbidden')
@@ -126,6 +127,7 @@ describe('a sandboxed script of TypeScript', () => {
     expect(await rpc('thrown')).toEqual({ error: 'RPC handler error' })
     expect(await rpc('encode')).toEqual({ error: 'RPC handler error' })
     expect(await rpc('map')).toEqual({ error: 'RPC handler error' })
+    expect(await rpc('large')).toEqual({ error: 'RPC handler error' })
     const shown = lines('warn').map(({ fields }) => [fields?.at, fields?.reason])
     expect(shown).toEqual([
       ['main.mjs:6', 'Error: away'],
@@ -133,6 +135,7 @@ describe('a sandboxed script of TypeScript', () => {
       [undefined, 'thrown: {"code":"no","gold":"5"}'],
       ['main.mjs:12', 'GuildhallError: json.encode: value.a[0].b is undefined, which is no JSON'],
       [undefined, 'thrown: [object Map]'],
+      [undefined, 'thrown: [object Object]'],
     ])
   })
 
