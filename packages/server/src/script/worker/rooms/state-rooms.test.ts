@@ -55,7 +55,9 @@ it('[S-STA-4] a state that is nothing is what the engine has it as: None is null
   let kept: unknown
   const guest: GuestStates = {
     read: () => kept,
-    write: (_id, state) => void (kept = state ?? null),
+    write(_id, state) {
+      kept = state ?? null
+    },
     forget() {},
     view: () => null,
     own: () => null,
