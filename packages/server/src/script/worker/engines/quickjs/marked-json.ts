@@ -83,9 +83,15 @@ function meaning(kind: string, text: string, fn: (id: number) => unknown): unkno
     case 'f':
       return fn(Number(text))
     case 'x':
-      // What takes it refuses it.
-      return text === 'symbol' ? Symbol(text) : new Map()
+      return unfit(text)
     default:
       return undefined
   }
+}
+
+/** Of this kind, e.g. `Promise`: what takes it refuses it, and says what it is. */
+function unfit(kind: string): unknown {
+  if (kind === 'symbol') return Symbol(kind)
+  if (kind === 'function') return () => {}
+  return Object.defineProperty(new Map(), Symbol.toStringTag, { value: kind })
 }

@@ -88,7 +88,7 @@ function plain(value, level) {
     case 'number': return isFinite(value) ? value : { [mark]: 'n' + value }
     case 'bigint': return { [mark]: 'i' + value }
     case 'undefined': return { [mark]: 'u' }
-    case 'function': return { [mark]: level === 0 ? 'f' + keep(value) : 'xsymbol' }
+    case 'function': return { [mark]: level === 0 ? 'f' + keep(value) : 'xfunction' }
     case 'symbol': return { [mark]: 'xsymbol' }
   }
   if (value === null) return null
@@ -100,7 +100,8 @@ function plain(value, level) {
     return items
   }
   if (typeof value.toJSON === 'function') return plain(value.toJSON(), level + 1)
-  if (apply(toString, value, []) !== '[object Object]') return { [mark]: 'xobject' }
+  const kind = apply(toString, value, [])
+  if (kind !== '[object Object]') return { [mark]: 'x' + apply(slice, kind, [8, -1]) }
   const members = {}
   for (const name of keys(value)) {
     defineProperty(members, name[0] === mark ? mark + name : name,

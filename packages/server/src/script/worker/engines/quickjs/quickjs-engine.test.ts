@@ -115,6 +115,8 @@ describe('a sandboxed script of TypeScript', () => {
       })
       guildhall.on_rpc('thrown', () => { throw { code: 'no', gold: 5n } })
       guildhall.on_rpc('encode', () => guildhall.json.encode({ a: [{ b: undefined }] }))
+      guildhall.on_rpc('promise', () => ({ a: [Promise.resolve()] }))
+      guildhall.on_rpc('function', () => ({ a: [() => {}] }))
       guildhall.on_rpc('map', () => { throw new Map() })
       guildhall.on_rpc('large', () => { throw { all: Array(1000).fill(0) } })
     `)
@@ -126,6 +128,8 @@ describe('a sandboxed script of TypeScript', () => {
     expect(await rpc('later')).toEqual({ error: 'RPC handler error' })
     expect(await rpc('thrown')).toEqual({ error: 'RPC handler error' })
     expect(await rpc('encode')).toEqual({ error: 'RPC handler error' })
+    expect(await rpc('promise')).toEqual({ error: 'RPC handler error' })
+    expect(await rpc('function')).toEqual({ error: 'RPC handler error' })
     expect(await rpc('map')).toEqual({ error: 'RPC handler error' })
     expect(await rpc('large')).toEqual({ error: 'RPC handler error' })
     const shown = lines('warn').map(({ fields }) => [fields?.at, fields?.reason])
@@ -134,6 +138,8 @@ describe('a sandboxed script of TypeScript', () => {
       ['main.mjs:9', 'Error: later'],
       [undefined, 'thrown: {"code":"no","gold":"5"}'],
       ['main.mjs:12', 'GuildhallError: json.encode: value.a[0].b is undefined, which is no JSON'],
+      [undefined, 'the reply: a[0] is [object Promise], which is no JSON'],
+      [undefined, 'the reply: a[0] is a function, which is no JSON'],
       [undefined, 'thrown: [object Map]'],
       [undefined, 'thrown: [object Object]'],
     ])
